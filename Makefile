@@ -76,6 +76,9 @@ bench-chaos-quick: setup-bench-chaos-quick ## run only the most informative case
 bench-demo: setup-bench-demo ## load the demo's hosts at twice the rate in their inventory, and draw planned and measured memory (4 minutes)
 	@$(RUN) python -m bench.demo.plan_and_measured
 
+bench-follower: setup-bench-follower ## measure leaders while a follower receives a snapshot that are not in bench/follower/results.csv yet (25 minutes, as root)
+	@$(RUN) python -m bench.follower.run && python -m bench.follower.report
+
 bench-lifecycle: setup-bench-lifecycle ## time an upgrade, and run four scenarios, real etcd and certificates with the tests that `make test` leaves out (more than an hour)
 	@$(RUN) python -m bench.lifecycle.run
 	@$(RUN) export HEADROOM_CAMPAIGN=yes && for scenario in lifecycle membership maintenance default; do python tests/run.py "molecule $$scenario" || exit 1; done && python tests/run.py "real etcd" certificates
@@ -92,9 +95,6 @@ bench-maintenance: setup-bench-maintenance ## defragment under load with etcdctl
 bench-maintenance-quick: setup-bench-maintenance-quick ## run bench-maintenance once with a smaller database; print the tables (2 minutes)
 	@$(RUN) python -m bench.maintenance.run --quick && \
 	  python -m bench.maintenance.report --print --results .headroom/bench-maintenance/quick
-
-bench-follower: setup-bench-follower ## measure leaders while a follower receives a snapshot that are not in bench/follower/results.csv yet (25 minutes, as root)
-	@$(RUN) python -m bench.follower.run && python -m bench.follower.report
 
 bench-memory: setup-bench-memory ## measure real etcd of three releases, and compare the model with it (an hour)
 	@$(RUN) python -m bench.memory.run && python -m bench.memory.report

@@ -21,7 +21,7 @@ from statistics import quantiles
 from bench.audit.measure import PORT, audited, scratch
 from bench.audit.workloads import WORKLOADS, fill, writing
 from bench.common.audit import PROJECT
-from bench.common.member import Member, binary, metrics, running
+from bench.common.member import Member, binary, leader_of, running
 
 WORKLOAD = next(one for one in WORKLOADS if one.name == "objects of Kubernetes")
 PERIODS = 3
@@ -87,7 +87,7 @@ def _cluster(version: str, folder: Path, size: int) -> Iterator[tuple[Member, Me
     peers = {f"m{number}": PORT + 10 * number for number in range(size)}
     members = [Member(version, folder, port, name=name, peers=peers) for name, port in peers.items()]
     with running(members):
-        [leader] = [member for member in members if metrics(member.metrics_url)["etcd_server_is_leader"]]
+        leader = leader_of(members)
         reader = next((member for member in members if member is not leader), leader)
         if reader is not leader:
             assert reader.process

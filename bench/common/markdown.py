@@ -1,8 +1,15 @@
-"""Markdown tables, aligned so that the source is readable too."""
+"""Markdown tables, aligned so that the source is readable too, and their cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+MIB = 1 << 20
+
+
+def mib(size: float) -> str:
+    """Format bytes as whole MiB."""
+    return f"{size / MIB:,.0f}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

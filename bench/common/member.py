@@ -89,6 +89,14 @@ def metrics(url: str) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"^([a-z0-9_]+) (\S+)$", text, re.M)}
 
 
+def leader_of(members: Sequence[Member]) -> Member:
+    """Return the member that leads."""
+    for member in members:
+        if metrics(member.metrics_url)["etcd_server_is_leader"]:
+            return member
+    raise RuntimeError("no member leads")
+
+
 @dataclass
 class Member:
     """One member of a cluster on loopback.

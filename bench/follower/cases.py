@@ -7,7 +7,6 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import parse_case, plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import smallest_budget
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import Choice, required_bytes
 
 from bench.plan.workloads import Workload
 
@@ -50,12 +49,7 @@ class Case:
         stated, pinned = self.workload(0).stated(), self.pinned()
         whole, _assumed = parse_case(self.version, stated, MEMBERS, 1 << 34, pinned, None)
 
-        def accepted(choice: Choice) -> bool:
-            high = choice.settings.memory_high
-            assert high is not None
-            return self.budget == LEAST or required_bytes(choice.figures, room=True) <= high
-
-        budget = smallest_budget(whole, accepted)
+        budget = smallest_budget(whole, lambda choice: self.budget == LEAST or choice.has_room)
         assert budget is not None
         return plan(self.version, stated, MEMBERS, budget, pinned)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Take a follower away from real etcd inside the plan's MemoryMax until it needs a snapshot, and measure the leader when it returns.
 
-Three members of one cluster run with the planned flags, each in its own control group. Clients put values to one key after the other at the stated
-rate. A follower is killed, and starts again when the leader has compacted the entries that it misses. The leader then sends it a snapshot, and
-does not compact its raft log until 30 s later. The load goes on until the log is compacted again.
+Three members of one cluster run with the planned flags, each in its own control group with the plan's MemoryMax. Clients put values to one key
+after the other at the stated rate. A follower is killed, and starts again when the leader has compacted the entries that it misses. The leader then
+sends it a snapshot, and does not compact its raft log until 30 s later. The load goes on until the log is compacted again.
 
 Needs root or a memory controller (cgroup v1 or v2) in which it may create groups, and a real disk.
 """
@@ -11,26 +11,28 @@ Needs root or a memory controller (cgroup v1 or v2) in which it may create group
 from __future__ import annotations
 
 import argparse
-import re
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
+
+from bench.common.lab import PROJECT
 from bench.common.machine import facts, ports_in_use
-from bench.common.member import BENCHMARK, Member, metrics
+from bench.common.member import Member, leader_of, metrics
 from bench.common.signals import exit_on_signals
 from bench.common.tables import column_names, parse_row, read_table, write_table
 from bench.follower.cases import CASES, Case
 from bench.plan import cgroup
 from bench.plan.configurations import PLAN, Configuration
-from bench.plan.run import PROJECT, mountinfo
-from bench.plan.workloads import KEY_SIZE
+from bench.plan.load import put_command
 
 RESULTS = Path(__file__).parent / "results.csv"
 PORT = 25400
@@ -70,8 +72,8 @@ class Row:
 def snapshots_sent(member: Member) -> int:
     """Return how many snapshots the member sent to others."""
     with urllib.request.urlopen(f"{member.metrics_url}/metrics", timeout=30) as answer:
-        text = answer.read().decode()
-    return round(sum(map(float, re.findall(r"^etcd_network_snapshot_send_success\{.*\} (\S+)$", text, re.M))))
+        samples = parse_samples(answer.read().decode())
+    return round(sum(sample.value for sample in samples if sample.name == "etcd_network_snapshot_send_success"))
 
 
 def applied(member: Member) -> float:
@@ -79,20 +81,9 @@ def applied(member: Member) -> float:
     return metrics(member.metrics_url)["etcd_server_proposals_applied_total"]
 
 
-def start_load(endpoints: list[str], case: Case, seconds: float) -> subprocess.Popen[bytes]:
+def start_load(endpoints: Sequence[str], case: Case, seconds: float) -> subprocess.Popen[bytes]:
     """Start the clients for so many seconds."""
-    work = case.workload(0)
-    command = ["setpriv", "--pdeathsig", "KILL", "--", str(BENCHMARK), "--endpoints", ",".join(endpoints)]
-    command += ["--conns", str(work.connections), "--clients", str(work.clients)]
-    command += ["put", "--sequential-keys", "--key-size", str(KEY_SIZE), "--val-size", str(case.value_size)]
-    command += [
-        "--key-space-size",
-        str(case.keys),
-        "--total",
-        str(round(case.rate * seconds)),
-        "--rate",
-        str(case.rate),
-    ]
+    command = put_command(endpoints, case.workload(0), round(case.rate * seconds))
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -139,8 +130,8 @@ def measure(case: Case, folder: Path, hierarchy: cgroup.Hierarchy) -> Row:
     load = None
     try:
         configuration.start(hierarchy, PORT)
-        leader = next(m for m in configuration.members if metrics(m.metrics_url)["etcd_server_is_leader"])
-        follower = next(m for m in configuration.members if m is not leader)
+        leader = leader_of(configuration.members)
+        follower = next(member for member in configuration.members if member is not leader)
         others = [member.endpoint for member in configuration.members if member is not follower]
         load = start_load(others, case, WARM_SECONDS + away + WAIT_SECONDS + BACK_SECONDS)
         time.sleep(WARM_SECONDS)
@@ -202,8 +193,7 @@ def main() -> int:
     if busy := ports_in_use(range(PORT, PORT + 10)):
         sys.exit(f"port {busy[0]} is taken")
     try:
-        hierarchy = cgroup.find(mountinfo())
-        cgroup.usable(hierarchy)
+        hierarchy = cgroup.available()
     except cgroup.NoMemoryCgroup as error:
         sys.exit(str(error))
     rows = read(options.results)[1] if options.results.exists() else []

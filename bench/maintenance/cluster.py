@@ -100,14 +100,6 @@ def sizes(cluster: Sequence[Member]) -> dict[str, Size]:
     return found
 
 
-def leader(cluster: Sequence[Member]) -> str:
-    """Return the name of the leader."""
-    for member in cluster:
-        if metrics(member.metrics_url)["etcd_server_is_leader"]:
-            return member.name
-    raise RuntimeError("no member leads")
-
-
 def etcdctl(version: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run etcdctl of this release and return its output, even if it failed."""
     return subprocess.run(

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.common.machine import GIB, facts
-from bench.common.member import PROJECT, releases, running
+from bench.common.member import PROJECT, leader_of, releases, running
 from bench.common.signals import exit_on_signals
 from bench.maintenance import results
 from bench.maintenance.cluster import (
@@ -43,7 +43,6 @@ from bench.maintenance.cluster import (
     copied,
     endpoints,
     events,
-    leader,
     members,
     seed,
     series,
@@ -73,7 +72,7 @@ def measure(
         time.sleep(WARM_SECONDS)
         idle_since = time.time()
         time.sleep(IDLE_SECONDS)
-        before, led_by = sizes(cluster), leader(cluster)
+        before, led_by = sizes(cluster), leader_of(cluster).name
         began = time.time()
         message = method.do(cluster, folder / "run")
         ended = time.time()

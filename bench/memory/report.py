@@ -13,9 +13,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.common.markdown import table
+from bench.common.markdown import mib, table
 from bench.memory import pictures
-from bench.memory.cases import MIB
 from bench.memory.compaction import RESULTS as COMPACTION_RESULTS
 from bench.memory.compaction import compaction_table
 from bench.memory.points import ABOVE, BELOW, PEAKS, TYPICAL, Point, highest, part, points, runs
@@ -33,11 +32,6 @@ from bench.memory.starts import RESULTS as STARTS_RESULTS
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PAGE = PROJECT / "docs" / "accuracy.md"
 IMAGES = PROJECT / "docs" / "images" / "accuracy"
-
-
-def mib(size: float) -> str:
-    """Format bytes as whole MiB."""
-    return f"{size / MIB:,.0f}"
 
 
 def percent(share: float) -> str:

@@ -62,6 +62,18 @@ def usable(hierarchy: Hierarchy) -> None:
     control_groups.remove_left_behind(top, PREFIX)
 
 
+def available() -> Hierarchy:
+    """Return the memory controller of this machine, ready for groups with limits. Raises NoMemoryCgroup."""
+    hierarchy = find(mountinfo())
+    usable(hierarchy)
+    return hierarchy
+
+
+def mountinfo() -> str:
+    """Return the mounts of this process."""
+    return Path("/proc/self/mountinfo").read_text()
+
+
 @dataclass(frozen=True)
 class Group:
     """An existing control group."""

@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series
 
-from bench.common.member import Member, metrics
+from bench.common.member import Member, leader_of, metrics
 from bench.plan.cgroup import Group, Hierarchy
 from bench.plan.load import Slice, put
 from bench.plan.workloads import Workload
@@ -117,8 +117,8 @@ class Configuration:
 
     def restart(self) -> None:
         """Restart a member with its longest possible WAL and continue the load, while the replayed log is in memory."""
-        followers = [member for member in self.members if not metrics(member.metrics_url)["etcd_server_is_leader"]]
-        member = (followers or self.members)[0]
+        leader = leader_of(self.members)
+        member = next((member for member in self.members if member is not leader), leader)
         count = self.snapshot_count
         missing = count - max(50, count // 50) - self._entries(member)
         if missing > 0 and self.drive(missing) is None:

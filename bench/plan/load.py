@@ -70,14 +70,20 @@ def below(quantiles: Sequence[tuple[float, float]], seconds: float) -> float:
     return 1.0
 
 
-def put(endpoints: Sequence[str], workload: Workload, puts: int, alive: Callable[[], bool]) -> Slice | None:
-    """Put values to one key after the other. Returns None if the members died or did not answer for SLICE_SECONDS."""
+def put_command(endpoints: Sequence[str], workload: Workload, puts: int) -> list[str]:
+    """Return the command that puts values to one key after the other, and ends with this process."""
     command = ["setpriv", "--pdeathsig", "KILL", "--", str(BENCHMARK), "--precise", "--endpoints", ",".join(endpoints)]
     command += ["--conns", str(workload.connections), "--clients", str(workload.clients)]
     command += ["put", "--sequential-keys", "--key-size", str(KEY_SIZE), "--val-size", str(workload.value_size)]
     command += ["--key-space-size", str(workload.keys), "--total", str(puts)]
     if workload.paced:
         command += ["--rate", str(workload.rate)]
+    return command
+
+
+def put(endpoints: Sequence[str], workload: Workload, puts: int, alive: Callable[[], bool]) -> Slice | None:
+    """Put values to one key after the other. Returns None if the members died or did not answer for SLICE_SECONDS."""
+    command = put_command(endpoints, workload, puts)
     with tempfile.TemporaryFile() as out:
         tool = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
         try:

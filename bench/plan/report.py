@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.common.markdown import table
+from bench.common.markdown import mib, table
 from bench.common.statistics import Spread
 from bench.plan.configurations import LIMITED, PLAN, UNLIMITED
 from bench.plan.load import quantile
@@ -22,11 +22,6 @@ PROJECT = Path(__file__).resolve().parents[2]
 RESULTS = PROJECT / "bench" / "plan"
 DOCS = PROJECT / "docs"
 MIB = 1 << 20
-
-
-def mib(size: int) -> str:
-    """Format bytes as whole MiB."""
-    return f"{size / MIB:,.0f}"
 
 
 def percent(spread: Spread) -> str:

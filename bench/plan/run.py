@@ -51,12 +51,7 @@ RESULTS = PROJECT / "bench" / "plan"
 
 def machine(folder: Path) -> dict[str, str]:
     """Return what the figures depend on."""
-    return {**facts(folder), "cgroup": f"v{cgroup.find(mountinfo()).version}"}
-
-
-def mountinfo() -> str:
-    """Return the mounts of this process."""
-    return Path("/proc/self/mountinfo").read_text()
+    return {**facts(folder), "cgroup": f"v{cgroup.find(cgroup.mountinfo()).version}"}
 
 
 def obstacles(workloads: list[Workload], folder: Path, ports: range) -> list[str]:
@@ -217,8 +212,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     exit_on_signals()
     try:
-        hierarchy = cgroup.find(mountinfo())
-        cgroup.usable(hierarchy)
+        hierarchy = cgroup.available()
     except cgroup.NoMemoryCgroup as error:
         sys.exit(str(error))
     ports = range(options.port, options.port + len(CONFIGURATIONS) * PORTS_PER_CONFIGURATION)

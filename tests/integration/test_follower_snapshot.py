@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 
-from bench.common.member import Member, metrics, releases, running
+from bench.common.member import Member, leader_of, releases, running
 from bench.follower.cases import ROOM, Case
 from bench.follower.run import applied, rss_anon, snapshots_sent, start_load
 from bench.plan.configurations import flags
@@ -30,7 +30,7 @@ def test_the_estimate_counts_the_leaders_log(version: str, tmp_path: Path) -> No
     ]
     found = estimate(version, case.workload(0).stated() | {"revisions_per_key": 20}, SETTINGS, 3)
     with running(members):
-        leader = next(member for member in members if metrics(member.metrics_url)["etcd_server_is_leader"])
+        leader = leader_of(members)
         follower = next(member for member in members if member is not leader)
         assert follower.process
         load = start_load([member.endpoint for member in members if member is not follower], case, 120)

@@ -144,9 +144,7 @@ def _raft_log_notes(figures: Figures) -> list[str]:
             f"while a follower receives a snapshot, and for {constants.snapshot_hold} s after it, the leader does not compact its raft log, "
             f"which grows by {format_size(figures.raft_log_growth)}, RssAnon {format_size(figures.required.follower_snapshot_rss_anon_peak)}"
         )
-        needed = limits.memory_max(
-            constants, figures.required.follower_snapshot_rss_anon_peak + figures.required.outside_go
-        )
+        needed = limits.memory_max_with_snapshot(constants, figures.required)
         if settings.memory_max is not None and settings.memory_max < needed:
             limit, least = format_sizes_distinctly(settings.memory_max, needed)
             text += f": MemoryMax {limit} may kill it, {least} would not"

@@ -102,7 +102,7 @@ def rate_with_room(case: Case, choice: Choice) -> int:
         return fits(case, figures, cached=False, room=True)
 
     enough, most = 0, case.workload.puts_per_second
-    if fits(case, choice.figures, cached=False, room=True):
+    if choice.has_room:
         return most
     while most - enough > 1:
         middle = (enough + most) // 2

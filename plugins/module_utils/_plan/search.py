@@ -38,6 +38,12 @@ class Choice:
     figures: Figures
     rung: int = 0
 
+    @property
+    def has_room(self) -> bool:
+        """Return whether a leader stays below MemoryHigh while a follower receives a snapshot."""
+        high = self.settings.memory_high
+        return high is not None and required_bytes(self.figures, room=True) <= high
+
 
 def trial(case: Case, settings: Settings) -> Figures:
     """Return the figures of a case with these settings."""

@@ -277,7 +277,7 @@ untouched_buffers(constants, workload, members) := ((members - 1) * constants.pe
 # Return the queues to and from peers that a start has not filled when its garbage peaks: messages go round in them.
 untouched_queues(constants, members) := (members - 1) * constants.peer_queues
 
-# Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
+# Return the memory that a member needs while it runs, right after a restart and as a leader that sends a snapshot, and its smallest MemoryMax.
 required(constants, workload, settings, members, db) := {
 	"components": parts,
 	"heap_live": live,
@@ -307,6 +307,9 @@ required(constants, workload, settings, members, db) := {
 	kernel := kernel_memory(constants, workload, peak + mapped_file(constants, db))
 	outside_go := (hot + constants.binary_text) + kernel
 }
+
+# Return the MemoryMax that a leader needs while a follower receives a snapshot.
+memory_max_with_snapshot(constants, needed) := memory_max(constants, needed.follower_snapshot_rss_anon_peak + needed.outside_go)
 
 # Return the quota for a database of this size: with a margin in permille, in whole steps, between etcd's default and a ceiling.
 quota_with_margin(constants, margin, step, size, ceiling) := min([max([wanted, constants.quota_default]), ceiling]) if {

@@ -88,7 +88,7 @@ def untouched_queues(constants: Constants, members: int) -> int:
 
 
 def required(constants: Constants, workload: Workload, settings: Settings, members: int, db: Database) -> Required:
-    """Return the memory that a member needs while it runs and right after a restart, and the smallest MemoryMax for it.
+    """Return the memory that a member needs while it runs, right after a restart and as a leader that sends a snapshot, and its smallest MemoryMax.
 
     Unit: bytes
     Source: the other formulas
@@ -121,6 +121,15 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
         outside_go=outside_go,
         memory_max_least=memory_max(constants, peak + outside_go),
     )
+
+
+def memory_max_with_snapshot(constants: Constants, needed: Required) -> int:
+    """Return the MemoryMax that a leader needs while a follower receives a snapshot.
+
+    Unit: bytes
+    Source: the other formulas
+    """
+    return memory_max(constants, needed.follower_snapshot_rss_anon_peak + needed.outside_go)
 
 
 def memory_max_recommended(constants: Constants, needed: Required, db: Database) -> int:

@@ -27,8 +27,7 @@ problems contains result.problem(profile, profile.etcd.limit.name, text) if {
 
 	# Otherwise memory/limit_below_estimate or memory/restart_spike reports it.
 	estimate.memory_max_least <= limit
-	peak := estimate.follower_snapshot_rss_anon_peak + estimate.outside_go
-	needed := formulas.memory_max(model.constants[estimate.series], peak)
+	needed := formulas.memory_max_with_snapshot(model.constants[estimate.series], estimate)
 	needed > limit
 	[required, available] := units.format_sizes_distinctly(needed, limit)
 	text := sprintf("etcd %s needs %s at %s writes of %s a second while a follower receives a snapshot, but has %s (%s)", [
