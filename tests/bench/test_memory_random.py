@@ -29,7 +29,7 @@ from bench.memory.random_workloads.cases import (
     part_of,
     reached,
 )
-from bench.memory.random_workloads.load import BYTES_AFTER, puts_after_restart
+from bench.memory.random_workloads.load import BYTES_AFTER, MAX_WATCH_EVENTS, puts_after_restart, watch_puts
 from bench.memory.random_workloads.points import is_low, is_near, is_reached, predicted, workload_of
 from bench.memory.random_workloads.run import RESULTS, missing
 
@@ -84,6 +84,12 @@ def test_a_case_lasts() -> None:
         case.puts / reached(case.rate, case.clients, case.value_size + case.key_size, case.members) for case in MANY
     ]
     assert min(seconds) >= 5 and statistics.median(seconds) == pytest.approx(SECONDS, rel=0.01)
+
+
+def test_the_watches_outlast_the_load_and_their_tool_can_count_the_events() -> None:
+    for case in (case for case in MANY if case.streams):
+        watched = [number % case.watched_keys for number in range(case.streams * case.watchers_per_stream)]
+        assert 100 * SECONDS <= watch_puts(case) <= MAX_WATCH_EVENTS // watched.count(0), case
 
 
 def test_sizes_are_spread_evenly_over_their_logarithm() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,8 @@ from bench.memory.cases import MIB, Case
 from bench.memory.random_workloads.cases import reached
 
 OPEN_SECONDS = 30
-# The tool puts this many keys of its own, one a second, and would end after as many events for each watcher.
-WATCH_PUTS = 10_000_000
+# The tool puts this many keys of its own, one a second, and ends after as many events as they make. It counts the events in 32 bits.
+WATCH_PUTS, MAX_WATCH_EVENTS = 10_000_000, 2**31 - 1
 # After a restart the load lasts so long, or until it has written so much, and at least until the raft log is at its longest.
 SECONDS_AFTER, BYTES_AFTER = 4, 300 * MIB
 
@@ -66,7 +67,7 @@ def watching(member: Member, case: Case) -> Iterator[None]:
     command += ["--streams", str(case.streams), "--watch-per-stream", str(case.watchers_per_stream)]
     command += ["--watched-key-total", str(case.watched_keys), "--key-space-size", str(case.watched_keys)]
     command += ["--sequential-keys", "--key-size", str(case.key_size)]
-    command += ["--put-rate", "1", "--put-total", str(WATCH_PUTS)]
+    command += ["--put-rate", "1", "--put-total", str(watch_puts(case))]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for_watchers(member, case)
@@ -76,6 +77,12 @@ def watching(member: Member, case: Case) -> Iterator[None]:
     finally:
         process.kill()
         process.wait()
+
+
+def watch_puts(case: Case) -> int:
+    """Return how many puts the tool makes, so that it does not end before the load and can count the events."""
+    watchers_of_a_key = math.ceil(case.streams * case.watchers_per_stream / case.watched_keys)
+    return min(WATCH_PUTS, MAX_WATCH_EVENTS // watchers_of_a_key)
 
 
 def wait_for_watchers(member: Member, case: Case) -> None:
