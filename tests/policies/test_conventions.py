@@ -120,5 +120,7 @@ def test_thresholds_are_explained_and_used() -> None:
 # A rule that reads all rules would be recursive, so the waived rules are listed by topic.
 def test_every_topic_can_be_waived() -> None:
     text = (POLICIES / "waived.rego").read_text(encoding="utf-8")
-    listed = set(re.findall(r'^_problems\("(\w+)", name\) := data\.headroom\.rules\.\1\[name\]\.problems$', text, re.MULTILINE))
+    listed = set(
+        re.findall(r'^_problems\("(\w+)", name\) := data\.headroom\.rules\.\1\[name\]\.problems$', text, re.MULTILINE)
+    )
     assert listed == {path.parent.parent.name for path in RULES} - {"waiver"}
