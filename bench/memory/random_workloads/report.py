@@ -56,10 +56,9 @@ def summary(found: Sequence[Point]) -> list[str]:
     for version in [*sorted({point.row["version"] for point in found}), "all"]:
         for what, _, _ in PEAKS:
             here = [p for p in found if p.what == what and version in ("all", p.row["version"])]
-            for name in (*PARTS, "all"):
-                of_part = here if name == "all" else part(here, name)
-                if of_part:
-                    rows.append([version, what, name, *figures(of_part)])
+            parts = {name: part(here, name) for name in PARTS}
+            parts["never fitted"] = [point for name in PARTS[1:] for point in parts[name]]
+            rows += [[version, what, name, *figures(group)] for name, group in [*parts.items(), ("all", here)] if group]
     head = [
         "version",
         "figure",
