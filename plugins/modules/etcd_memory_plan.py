@@ -98,6 +98,12 @@ memory_max:
   description: C(MemoryMax) for the unit, in bytes.
   returned: success
   type: int
+snapshot_puts_per_second:
+  description: >-
+    The puts a second, at most those of the workload, up to which C(MemoryMax) has room for the growth of the leader's raft log while a follower
+    receives a snapshot.
+  returned: success
+  type: int
 budget:
   description: The budget, in bytes.
   returned: success

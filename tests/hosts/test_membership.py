@@ -94,8 +94,13 @@ def folder(tmp_path_factory):
 
 def test_one_member_becomes_three_although_plays_are_killed(site, folder):
     three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
-    plan = play(site, "scale", three, "--check")
+    heavy = {
+        "etcd_workload": {"value_size": "100KB", "keys": 300, "puts_per_second": 50},
+        "etcd_memory_budget": "256MB",
+    }
+    plan = play(site, "scale", three, "--check", **heavy)
     assert unchanged(plan) and "Step 1: etcd-2: add etcd-2 as a learner" in plan.output, plan.output
+    assert re.search(r"has room for that only up to \d puts/s, and the workload has 50", plan.output), plan.output
     assert members(site) == voters("etcd-1")
     with writing():
         killed_at(site, "Write the configuration file for the first start", "scale", three)

@@ -46,6 +46,7 @@ def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
         environment["GOMEMLIMIT"] = go_size(chosen.gomemlimit)
     # The figures may rest on a longer history than the workload's own.
     described = {**estimate.describe(choice.figures, assumed), "workload": case.workload.as_dict()}
+    rate = rate_with_room(case, choice)
     return {
         "version": case.version,
         "members": case.members,
@@ -54,16 +55,16 @@ def describe(case: Case, choice: Choice, assumed: list[str]) -> dict[str, Any]:
         "environment": environment,
         "memory_high": case.memory_high,
         "memory_max": case.memory_max,
+        "snapshot_puts_per_second": rate,
         "estimate": described,
         "flags": flags(case, choice),
-        "notes": [*plan_notes(case, choice), *described["notes"]],
+        "notes": [*plan_notes(case, choice, rate), *described["notes"]],
     }
 
 
-def plan_notes(case: Case, choice: Choice) -> list[str]:
-    """Return the notes on this plan, in addition to those on its estimate."""
+def plan_notes(case: Case, choice: Choice, rate: int) -> list[str]:
+    """Return the notes on this plan, in addition to those on its estimate. rate: of ``rate_with_room``."""
     texts = []
-    rate = rate_with_room(case, choice)
     if rate < case.workload.puts_per_second:
         away = choice.settings.snapshot_catchup_entries // case.workload.puts_per_second
         texts.append(

@@ -108,7 +108,7 @@ def test_a_leader_without_room_is_reported_with_the_rate_that_has_room() -> None
     plan = plan_plan.plan("3.6.16", load, 3, 1500 * MIB, pinned)
     note = next(note for note in plan["notes"] if note.startswith("a follower that was away for more than 2 s"))
     rate = int(note.removesuffix(" puts/s").rpartition(" ")[2].replace(",", ""))
-    assert 0 < rate < 400
+    assert 0 < rate < 400 and plan["snapshot_puts_per_second"] == rate
     limits = {name: plan[name] for name in ("memory_max", "memory_high")} | {
         "gomemlimit": plan["environment"]["GOMEMLIMIT"]
     }
