@@ -37,7 +37,7 @@ from pathlib import Path
 from bench.chaos.cases import BEFORE, SAMPLE, before_effects, middles, plan, seconds_of
 from bench.chaos.operations import OPERATIONS
 from bench.chaos.services import Service
-from bench.common.campaign import play, results
+from bench.common.campaign import results
 from bench.common.campaign.case import UNDISTURBED, Case, parse_case
 from bench.common.campaign.faults import BY_NAME
 from bench.common.campaign.hosts import play_quietly
@@ -119,9 +119,9 @@ class Campaign:
         self.settled = False
         points = before_effects(self.traces[case.operation]) if case.at == BEFORE else []
         kills = [case.at] * MAX_KILLS if case.at in WALKS else [str(point) for point in points]
-        play.begin_walk(middles(self.traces.get(case.operation, ())))
         try:
-            row, steps = measure(self.lab, operation, case, number, kills=kills)
+            seconds = middles(self.traces.get(case.operation, ()))
+            row, steps = measure(self.lab, operation, case, number, kills=kills, middles=seconds)
         except (RuntimeError, OSError, subprocess.SubprocessError, AssertionError) as error:
             print(f"{case} could not be measured: {error}", flush=True)
             self.skipped.add(case)

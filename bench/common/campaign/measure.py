@@ -6,7 +6,7 @@ import os
 import ssl
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from uuid import uuid4
@@ -49,15 +49,23 @@ def commit() -> str:
 
 
 def measure(
-    lab: Lab, operation: Operation, case: Case, number: int, kills: Sequence[str] = ()
+    lab: Lab,
+    operation: Operation,
+    case: Case,
+    number: int,
+    kills: Sequence[str] = (),
+    middles: Mapping[str, float] | None = None,
 ) -> tuple[Row, tuple[Step, ...]]:
     """Measure a case; return its row, and the steps of its disturbed run.
 
     number: makes the change of each case different. kills: the moments at which successive runs are killed, until one ends before its kill; by
-    default that of the case.
+    default that of the case. middles: when each task is in its middle, for a walk; see walk.begin.
     """
     began = time.monotonic()
     operation.prepare(lab, number)
+    play.begin_walk(
+        middles or {}
+    )  # not earlier: to prepare a deployment is to build a new lab, without the file of the walk
     prefix = f"/chaos/{uuid4().hex}/"
     client = Client(prefix, hosts.urls(), connect)
     client.record.members = operation.voters or client.record.members
