@@ -94,7 +94,9 @@ def describe(found: Mapping[str, Any]) -> str:
     where = f"at revision {found['revision']}"
     left = f"; not compared: {'; '.join(f'{name}: {why}' for name, why in sorted(unknown.items()))}" if unknown else ""
     if found["verdict"] == AGREE:
-        return f"{', '.join(found['agreeing'])} have the same hash {where}: {shown}{left}"
+        agreeing = found["agreeing"]
+        same = "have the same hash" if len(agreeing) > 1 else "is the only voting member, and has this hash"
+        return f"{', '.join(agreeing)} {same} {where}: {shown}{left}"
     if found["verdict"] == DIFFER:
         return f"{', '.join(found['differing'])} differs from the majority {where}: {shown}{left}"
     if found["verdict"] == UNDECIDED:

@@ -49,3 +49,5 @@ def test_sentences() -> None:
     )
     found = hashes.judge(three, {"m1": GOOD, "m2": GOOD, "m3": GOOD}, 7)
     assert found.sentence() == "m1, m2, m3 have the same hash at revision 7: aa (m1, m2, m3)"
+    found = hashes.judge(["m1"], {"m1": GOOD}, 7)
+    assert found.sentence() == "m1 is the only voting member, and has this hash at revision 7: aa (m1)"
