@@ -14,8 +14,6 @@ from tests.playbooks.variables import evaluate
 
 WORKLOAD = {"value_size": 100_000, "keys": 300, "puts_per_second": 50, "clients": 20}
 SMALL, LARGE = (plan("3.7.3", WORKLOAD, 3, budget << 20) for budget in (256, 1024))
-
-
 CASES: dict[str, tuple[list[str], list[dict[str, Any]], bool]] = {
     "one without room": (["b"], [LARGE, SMALL], True),
     "all have room": (["b"], [LARGE, LARGE], False),

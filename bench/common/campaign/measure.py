@@ -63,9 +63,8 @@ def measure(
     """
     began = time.monotonic()
     operation.prepare(lab, number)
-    play.begin_walk(
-        middles or {}
-    )  # not earlier: to prepare a deployment is to build a new lab, without the file of the walk
+    # Not earlier: to prepare a deployment is to build a new lab, without the file of the walk.
+    play.begin_walk(middles or {})
     prefix = f"/chaos/{uuid4().hex}/"
     client = Client(prefix, hosts.urls(), connect)
     client.record.members = operation.voters or client.record.members
