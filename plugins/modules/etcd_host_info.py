@@ -595,6 +595,7 @@ unit:
       RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
     - RV(ignore:digest) is E(HEADROOM_DIGEST) in the environment of the running process, and RV(ignore:executable) its binary; both are none if it does
       not run. RV(ignore:starts) is the binary that the unit starts.
+    - RV(ignore:memory_max) is the limit in bytes that the kernel holds it to now, none if it has no limit.
   type: dict
   returned: if O(unit) is given and systemd runs
   sample:
@@ -610,6 +611,7 @@ unit:
     digest: 5f2a
     executable: /opt/etcd/3.7.3/etcd
     starts: /opt/etcd/3.7.3/etcd
+    memory_max: 536870912
 certificates:
   description: The result of M(etcdops.headroom.etcd_tls_info) for O(certificates), with the names of the host.
   type: dict

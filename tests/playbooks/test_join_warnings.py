@@ -14,11 +14,15 @@ from tests.playbooks.variables import evaluate
 
 WORKLOAD = {"value_size": 100_000, "keys": 300, "puts_per_second": 50, "clients": 20}
 SMALL, LARGE = (plan("3.7.3", WORKLOAD, 3, budget << 20) for budget in (256, 1024))
-CASES: dict[str, tuple[list[str], list[dict[str, Any]], bool]] = {
-    "one without room": (["b"], [LARGE, SMALL], True),
-    "all have room": (["b"], [LARGE, LARGE], False),
-    "nobody joins": ([], [SMALL], False),
-    "a new cluster": (["b"], [], False),
+# The plans of the members that stay, the limits with which they run (None: without one), and how many warnings the plan has.
+CASES: dict[str, tuple[list[str], list[tuple[dict[str, Any], int | None]], int]] = {
+    "one without room": (["b"], [(LARGE, LARGE["memory_max"]), (SMALL, SMALL["memory_max"])], 1),
+    "all have room": (["b"], [(LARGE, LARGE["memory_max"]), (LARGE, None)], 0),
+    "the budget is raised": (["b"], [(LARGE, LARGE["memory_max"]), (LARGE, SMALL["memory_max"])], 1),
+    "the budget is lowered": (["b"], [(LARGE, 2 * LARGE["memory_max"])], 0),
+    "raised, and still too small": (["b"], [(SMALL, SMALL["memory_max"] // 2)], 2),
+    "nobody joins": ([], [(SMALL, SMALL["memory_max"] // 2)], 0),
+    "a new cluster": (["b"], [], 0),
 }
 
 
@@ -26,13 +30,22 @@ def test_a_leader_without_room_is_announced(tmp_path: Path) -> None:
     cases = {
         name: {
             "etcd_cluster": {"membership": {"joins": {host: {"name": host} for host in joins}}},
-            "_etcd_staying_plans": plans,
+            "_etcd_staying_hosts": [
+                {
+                    "inventory_hostname": f"etcd-{number}",
+                    "etcd_plan": planned,
+                    "etcd_host_facts": {"unit": {"memory_max": limit}},
+                }
+                for number, (planned, limit) in enumerate(staying, 1)
+            ],
         }
-        for name, (joins, plans, _warned) in CASES.items()
+        for name, (joins, staying, _count) in CASES.items()
     }
     found = evaluate(tmp_path, "etcd", "_etcd_join_warnings", cases)
-    for name, (_joins, _plans, warned) in CASES.items():
-        assert len(found[name]) == warned, (name, found[name])
+    for name, (_joins, _staying, count) in CASES.items():
+        assert len(found[name]) == count, (name, found[name])
     [text] = found["one without room"]
     assert f"only up to {SMALL['snapshot_puts_per_second']} puts/s, and the workload has 50." in text
     assert text.endswith("or raise etcd_memory_budget and run site.yml first.")
+    [text] = found["the budget is raised"]
+    assert "until they restart, after the joins: etcd-2. Run site.yml first" in text

@@ -28,6 +28,7 @@ UNIT_PROPERTIES = (
     "MainPID",
     "NeedDaemonReload",
     "ExecStart",
+    "MemoryMax",
 )
 _SYSTEMD_SECONDS = 10
 
@@ -77,6 +78,7 @@ def unit_facts(name: str) -> dict[str, Any]:
     """Return the state of a service, and digest and binary of its process."""
     shown = next(iter(systemd.properties([name], UNIT_PROPERTIES, _SYSTEMD_SECONDS)), {})
     pid = int(shown.get("MainPID") or 0)
+    limit = shown.get("MemoryMax", "")
     return {
         "name": shown.get("Id", name),
         "load_state": shown.get("LoadState"),
@@ -90,4 +92,5 @@ def unit_facts(name: str) -> dict[str, Any]:
         "digest": host_facts.process_environment(pid, "HEADROOM_DIGEST") if pid else None,
         "executable": host_facts.process_executable(pid) if pid else None,
         "starts": started_binary(shown.get("ExecStart", "")),
+        "memory_max": int(limit) if limit.isdigit() else None,  # "infinity", or the property is unknown
     }
