@@ -30,9 +30,10 @@ from bench.memory.random_workloads.cases import (
     reached,
 )
 from bench.memory.random_workloads.load import BYTES_AFTER, MAX_WATCH_EVENTS, puts_after_restart, watch_puts
-from bench.memory.random_workloads.points import is_low, is_near, is_reached, predicted, workload_of
+from bench.memory.random_workloads.points import is_low, is_near, is_reached, predicted, random_points, workload_of
 from bench.memory.random_workloads.run import RESULTS, missing
 
+PROJECT = Path(__file__).resolve().parents[2]
 MANY = cases(range(1, 201))
 
 
@@ -188,3 +189,19 @@ def test_the_results_are_those_of_the_seeds() -> None:
     assert missing(cases(), RESULTS, 1) == []
     assert len(rows) >= 24
     assert sum(found["part"] != "random" for found in rows) >= len(rows) // 2
+
+
+def test_the_readme_has_the_figures_of_the_results() -> None:
+    readme = " ".join((PROJECT / "README.md").read_text(encoding="utf-8").split())
+    found = random_points(results.read(RESULTS))
+    running = [point for point in found if point.what == "RssAnon peak"]
+    unfitted = [point for point in running if point.row["part"] != "random"]
+    [low] = filter(is_low, running)
+    restart = [100 * point.error for point in found if point.what == "after a restart"]
+    assert all(map(is_near, unfitted))
+    for text in (
+        f"For {sum(map(is_near, running))} of {len(running)} random workloads it was within 20 % or 32 MiB",
+        f"also for all {len(unfitted)} that no constant was fitted to. It was too low for one of the others, by {-100 * low.error:.0f} %",
+        f"was up to {-min(restart):.0f} % too low and up to {max(restart):.0f} % too high for random workloads",
+    ):
+        assert text in readme, text
