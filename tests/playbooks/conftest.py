@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.campaign import add_mark, leave_out
 from tests.playbooks.tls_host import Host, make_authority
@@ -45,8 +46,14 @@ def deployed_host(deployed_once: Host, tmp_path: Path) -> Host:
 
 @pytest.fixture(scope="session")
 def new_once(tmp_path_factory: pytest.TempPathFactory) -> Host:
+    """ansible_become of all hosts applies to the controller too, where becoming another user would fail."""
     host = Host(tmp_path_factory.mktemp("new"))
-    assert host.issue() > 0
+    variables = host.folder / "group_vars" / "all.yml"
+    variables.parent.mkdir()
+    become = {"ansible_become": True, "ansible_become_user": "nobody", "ansible_become_exe": "/bin/false"}
+    variables.write_text(yaml.safe_dump(become), encoding="utf-8")
+    assert host.issue("main activate", ansible_become=False) > 0
+    variables.unlink()
     return host
 
 

@@ -18,18 +18,20 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 def evaluate(folder: Path, role: str, expression: str, cases: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the value of a Jinja expression by case. cases: the variables of each, beside the role's own."""
-    tasks = [
+    # One task for each case, as only tasks have variables of their own. Only the last one starts a module.
+    tasks: list[dict[str, Any]] = [
         {
             "name": f"Evaluate {case}",
-            "ansible.builtin.copy": {
-                "dest": str(folder / f"{case}.json"),
-                "content": f"{{{{ [{expression}] | to_json }}}}",
-                "mode": "0600",
+            "ansible.builtin.set_fact": {
+                "evaluated": f"{{{{ evaluated | default({{}}) | combine({{{case!r}: [{expression}] | to_json}}) }}}}"
             },
             "vars": dict(variables),
         }
         for case, variables in cases.items()
     ]
+    found = folder / "evaluated.json"
+    keep = {"dest": str(found), "content": "{{ evaluated | to_json }}", "mode": "0600"}
+    tasks.append({"name": "Keep the values", "ansible.builtin.copy": keep})
     folders = [PROJECT / "roles" / role / kind for kind in ("defaults", "vars")]
     files = [str(path) for folder in folders for path in sorted([*folder.glob("main.yml"), *folder.glob("main/*.yml")])]
     play = {
@@ -45,4 +47,4 @@ def evaluate(folder: Path, role: str, expression: str, cases: Mapping[str, Mappi
     command = ["ansible-playbook", "-i", "localhost,", str(folder / "play.yml")]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return {case: json.loads((folder / f"{case}.json").read_text())[0] for case in cases}
+    return {case: json.loads(text)[0] for case, text in json.loads(found.read_text()).items()}

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,37 +59,37 @@ def test_prints_a_table_and_changes_nothing(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"home"}
 
 
-def test_every_variable_is_optional(tmp_path: Path) -> None:
-    done = play(tmp_path, {})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "No budget was given" in done.stdout
+def play_several(folder: Path, cases: Sequence[dict[str, Any]], **environment: str) -> list[str]:
+    """Run the playbook's task once for each set of variables, in one play that ignores failures; return what each task printed.
 
-
-def play_several(folder: Path, cases: list[dict[str, Any]], *arguments: str) -> list[str]:
-    """Run the playbook's task once for each set of variables, in one play that ignores failures; return what each task printed."""
+    Variable check_mode: whether the task only predicts the change.
+    """
     source = ROOT / "ansible_collections/etcdops/headroom/playbooks/plan.yml"
     [book] = yaml.safe_load(source.read_text())
     [task] = book["tasks"]
     book["vars_files"] = [str((source.parent / path).resolve()) for path in book["vars_files"]]
-    book["tasks"] = [{**task, "vars": {**ASKED, **variables}, "ignore_errors": True} for variables in cases]
+    book["tasks"] = [
+        {**task, "vars": case, "check_mode": case.get("check_mode", False), "ignore_errors": True} for case in cases
+    ]
     (folder / "play.yml").write_text(json.dumps([book]))
-    done = play(folder, {}, *arguments, playbook="play.yml")
+    done = play(folder, {}, playbook="play.yml", **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.partition("PLAY RECAP")[0].split("\nTASK [")[1:]
 
 
-def test_report_is_written_once(tmp_path: Path) -> None:
+def test_every_variable_is_optional_and_a_report_is_written_once(tmp_path: Path) -> None:
     targets = [tmp_path / f"plan.{ending}" for ending in ("html", "svg", "png")]
-    cases = [{"report": target.name} for target in targets]
-    for target, printed in zip(targets, play_several(tmp_path, cases, "--check"), strict=True):
-        assert f"report: {target}, not written, because of --check" in printed and "\nchanged: [localhost]" in printed
-        assert not target.exists()
-    for target, printed in zip(targets, play_several(tmp_path, cases), strict=True):
-        assert f"report: {target}, written" in printed and "\nchanged: [localhost]" in printed
-    written = [target.read_bytes() for target in targets]
-    for target, printed in zip(targets, play_several(tmp_path, cases), strict=True):
-        assert f"report: {target}, unchanged" in printed and "\nok: [localhost]" in printed
-    assert [target.read_bytes() for target in targets] == written
+    wanted: list[dict[str, Any]] = [{**ASKED, "report": target.name} for target in targets]
+    predicted = [{**case, "check_mode": True} for case in wanted]
+    optional, *printed = play_several(tmp_path, [{}, *predicted, *wanted, *wanted])
+    assert "No budget was given" in optional and "\nok: [localhost]" in optional
+    for number, (target, text) in enumerate(zip(targets * 3, printed, strict=True)):
+        result, status = (
+            ("not written, because of --check", "changed"),
+            ("written", "changed"),
+            ("unchanged", "ok"),
+        )[number // len(targets)]
+        assert f"report: {target}, {result}" in text and f"\n{status}: [localhost]" in text, text
     assert {path.name for path in tmp_path.iterdir()} == {"home", "play.yml", *(target.name for target in targets)}
 
 
@@ -108,7 +109,7 @@ INVALID: list[tuple[dict[str, Any], str]] = [
 
 
 def test_invalid_input_stops_before_anything_is_printed(tmp_path: Path) -> None:
-    printed = play_several(tmp_path, [case[0] for case in INVALID])
+    printed = play_several(tmp_path, [{**ASKED, **variables} for variables, _text in INVALID])
     for (variables, text), output in zip(INVALID, printed, strict=True):
         assert "\nfatal: [localhost]: FAILED!" in output and text in " ".join(output.split()), (variables, output)
         assert "a memory budget of 2.0 GiB for each" not in output, variables  # nothing was printed before
@@ -120,10 +121,9 @@ def test_missing_matplotlib_names_the_fix(tmp_path: Path) -> None:
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not here')\n")
     path = os.pathsep.join([str(absent.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = play(tmp_path, {**ASKED, "report": "plan.svg"}, PYTHONPATH=path)
-    output = " ".join((done.stdout + done.stderr).split())
-    assert done.returncode == 2
-    assert "matplotlib is missing on the controller (not here); install it for the Python of Ansible" in output
+    drawn, table = play_several(tmp_path, [{**ASKED, "report": "plan.svg"}, ASKED], PYTHONPATH=path)
+    assert "\nfatal: [localhost]: FAILED!" in drawn
+    missing = "matplotlib is missing on the controller (not here); install it for the Python of Ansible"
+    assert missing in " ".join(drawn.split())
     assert not (tmp_path / "plan.svg").exists()
-    # The table does not need matplotlib.
-    assert play(tmp_path, ASKED, PYTHONPATH=path).returncode == 0
+    assert "\nok: [localhost]" in table
