@@ -129,8 +129,8 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
     problems = duplicate_problems(own, "name", where)
     if group.absent:
         problems.append(
-            f"{where}: {', '.join(sorted(group.absent))} belong to it, but are not part of this run; "
-            "run without --limit, or with all hosts of the cluster. If they belong to another one, set etcd_cluster_name in the inventory"
+            f"{where}: this run leaves out {', '.join(sorted(group.absent))}; "
+            "run without --limit, or with all hosts of the cluster. For a host of another cluster, set its etcd_cluster_name in the inventory"
         )
     existing = is_formed(own, group.view)
     changes: dict[str, Any] = {}

@@ -196,7 +196,7 @@ def test_a_learner_does_not_move():
         (
             [member("n1")],
             [{"host": "n2", "cluster": "etcd"}],
-            "n2 belong to it, but are not part of this run; run without --limit",
+            "cluster etcd: this run leaves out n2; run without --limit",
         ),
         (
             [member("n1", has_data=True, view=view("n1", "n2", "n3")), forming("n2", has_data=False)],
