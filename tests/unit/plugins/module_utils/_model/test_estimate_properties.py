@@ -66,7 +66,9 @@ def test_larger_settings_never_need_less(
         more %= 1000 - value + 1
     before = estimate(version, workload, {name: value})
     after = estimate(version, workload, {name: value + more})
-    assert all(after[total] >= before[total] for total in TOTALS)
+    # While 3.5 sends a snapshot, its log grows by whole multiples of snapshot-count, and a larger one may have a lower multiple.
+    multiples = {"memory_max_recommended"} if version.startswith("3.5") and name == "snapshot_count" else set()
+    assert all(after[total] >= before[total] for total in set(TOTALS) - multiples)
 
 
 @settings(max_examples=100)
