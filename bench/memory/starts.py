@@ -3,7 +3,8 @@
 
 The constants `restore_garbage…` of the model come from cases like those of part "fit"; those of part "check" have other sizes. What a start allocates
 while the collector marks depends on how much of the CPU it gets, so each case is measured alone (repeat 1) and beside processes that compute
-all the time (repeat 2). The figures are kept in starts.csv, and cases that are in the file are not measured again.
+all the time (repeat 2). Keys that were written again in random order take longer to index, so more revisions wait: `restore_queue…` come from these
+cases. The figures are kept in starts.csv, and cases that are in the file are not measured again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
@@ -25,6 +27,7 @@ from bench.common.signals import exit_on_signals
 from bench.memory import load, predict
 from bench.memory.cases import GIB, MIB, SERIES, Case
 from bench.memory.measure import check_room, record
+from bench.memory.random_workloads import load as random_load
 from bench.memory.results import read
 
 RESULTS = Path(__file__).parent / "starts.csv"
@@ -37,6 +40,7 @@ BUSY = 8
 ALONE, BESIDE = 1, 2
 # Each key has so many revisions.
 VERSIONS = 3
+SHUFFLED = "-shuffled"
 # Entries that a start replays may have this many bytes, or be ten.
 MOST_REPLAYED, FEWEST_ENTRIES, MOST_ENTRIES = MIB, 10, 1000
 
@@ -61,6 +65,12 @@ def database(series: str, part: str, value: int, revisions: int, gogc: int = 100
     )
 
 
+def shuffled(series: str, part: str, value: int, keys: int, key: int) -> Case:
+    """Return a case whose keys, of this size, are written once in sequence and then in random order."""
+    case = database(series, part, value, keys * VERSIONS)
+    return replace(case, name=f"{case.name}-keys-{key}{SHUFFLED}", key_size=key)
+
+
 def cases(series: Sequence[str] = SERIES) -> Iterator[Case]:
     """Return the cases of these series."""
     for one in series:
@@ -76,6 +86,9 @@ def cases(series: Sequence[str] = SERIES) -> Iterator[Case]:
         yield database(one, "check", 500000, 1500)
         yield database(one, "check", 60000, 6000)
         yield database(one, "check", 10000, 60000)
+        yield shuffled(one, "fit", 12000, 30000, 324)
+        yield shuffled(one, "fit", 12000, 30000, 32)
+        yield shuffled(one, "check", 7000, 30000, 128)
 
 
 class Idle:
@@ -83,7 +96,7 @@ class Idle:
 
     def apply(self, members: Sequence[Member], case: Case) -> float:
         """Put the values and return the puts a second."""
-        return load.apply(members, case)
+        return random_load.write(members, case) if case.name.endswith(SHUFFLED) else load.apply(members, case)
 
     def after_restart(self, members: Sequence[Member], case: Case) -> None:
         """Wait for the end of the start."""
@@ -107,14 +120,18 @@ def starts_table(rows: Sequence[dict[str, str]]) -> list[str]:
         row, model = next(iter(runs.values())), predicted(next(iter(runs.values())))
         limit = f"{int(row['gomemlimit']) // MIB} MiB" if int(row["gomemlimit"]) else "–"
         size = f"{int(row['puts']):,} × {int(row['value_size']):,} B"
+        keys = f"{int(row['key_size'])} B" + (", shuffled" if row["name"].endswith(SHUFFLED) else "")
         highest = max(float(run["restart_rss_anon_peak"]) for run in runs.values())
         measured = [measured_range(runs.get(repeat)) for repeat in (ALONE, BESIDE)]
         error = f"{100 * (model / highest - 1):+.0f} %"
-        lines.append([row["version"], row["part"], size, row["gogc"], limit, *measured, f"{model / MIB:,.0f}", error])
+        lines.append(
+            [row["version"], row["part"], size, keys, row["gogc"], limit, *measured, f"{model / MIB:,.0f}", error]
+        )
     head = [
         "version",
         "part",
         "revisions ",
+        "keys",
         "GOGC ",
         "GOMEMLIMIT ",
         "alone, MiB ",

@@ -60,6 +60,9 @@ class Constants:
     restore_value: int
     restore_share: int
     restore_further: int
+    restore_queue: int
+    restore_queue_key: int
+    restore_queue_size: int
     restore_key: int
     restore_entry: int
     restore_slack: int
@@ -150,6 +153,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restore_value=5632,
         restore_share=300,
         restore_further=6500,
+        restore_queue=750,
+        restore_queue_key=1,
+        restore_queue_size=7500,
         restore_key=24,
         restore_entry=128,
         restore_slack=6029312,
@@ -238,6 +244,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restore_value=5632,
         restore_share=300,
         restore_further=6500,
+        restore_queue=800,
+        restore_queue_key=1,
+        restore_queue_size=7500,
         restore_key=0,
         restore_entry=0,
         restore_slack=2621440,
@@ -326,6 +335,9 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restore_value=5632,
         restore_share=300,
         restore_further=6500,
+        restore_queue=550,
+        restore_queue_key=1,
+        restore_queue_size=7500,
         restore_key=0,
         restore_entry=0,
         restore_slack=2621440,
@@ -417,6 +429,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restore_value=5632,
         restore_share=300,
         restore_further=6500,
+        restore_queue=750,
+        restore_queue_key=1,
+        restore_queue_size=7500,
         restore_key=24,
         restore_entry=128,
         restore_slack=6029312,
@@ -505,6 +520,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restore_value=5632,
         restore_share=300,
         restore_further=6500,
+        restore_queue=800,
+        restore_queue_key=1,
+        restore_queue_size=7500,
         restore_key=0,
         restore_entry=0,
         restore_slack=2621440,
@@ -593,6 +611,9 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restore_value=5632,
         restore_share=300,
         restore_further=6500,
+        restore_queue=550,
+        restore_queue_key=1,
+        restore_queue_size=7500,
         restore_key=0,
         restore_entry=0,
         restore_slack=2621440,

@@ -159,10 +159,13 @@ freelist(constants, db) := arithmetic.permille(free, constants.freelist) + (span
 	spans := arithmetic.divide_up(free, max([constants.db_page, db.revision]))
 }
 
-# Return the revisions that a start has read but not yet indexed.
-restore_waiting(constants, workload, revisions) := waiting * ((workload.key_size + constants.restore_pending) + value) if {
+# Return how many revisions a start has read but not yet indexed.
+waiting_revisions(constants, revisions) := arithmetic.divide_up(constants.restore_chunk * further, constants.restore_further) if {
 	further := min([max([revisions - constants.restore_chunk, 0]), constants.restore_further])
-	waiting := arithmetic.divide_up(constants.restore_chunk * further, constants.restore_further)
+}
+
+# Return the revisions that wait to be indexed, if each key was written again in the same order.
+restore_waiting(constants, workload, revisions) := waiting_revisions(constants, revisions) * ((workload.key_size + constants.restore_pending) + value) if {
 	value := min([arithmetic.permille(workload.value_size, constants.restore_share), constants.restore_value])
 }
 
@@ -245,15 +248,28 @@ restore_garbage(constants, workload, settings, db) := arithmetic.scale_up(most, 
 	share := min([max([settings.gogc, constants.restore_garbage_gogc]), arithmetic.divide_up(settings.gogc + 100, 2)])
 }
 
+# Return the revisions that wait to be indexed, if keys were written in random order, which takes longer to index, as do long keys.
+restore_queue(constants, workload, db) := arithmetic.permille(waiting * size, constants.restore_queue + (workload.key_size * constants.restore_queue_key)) if {
+	size := min([put_size(workload) + constants.restore_pending, constants.restore_queue_size])
+	waiting := waiting_revisions(constants, workload.keys + db.history)
+}
+
+# Return the heap at the end of a start's reading, when the index is complete and the last revisions still wait.
+restore_indexing(constants, workload, settings, db) := arithmetic.scale_up(live, settings.gogc + 100, 100) if {
+	live := index(constants, workload, db.history) + restore_queue(constants, workload, db)
+}
+
 # Return the peak of RssAnon while a start reads the database, before clients connect. GOMEMLIMIT presses it down.
 restore_anon_peak(constants, workload, settings, db, live) := free if {
 	settings.gomemlimit == null
 	log := settings.snapshot_count * raft_entry(constants, workload)
-	heap := ((2 * constants.base_heap) + log) + restore_garbage(constants, workload, settings, db)
+	read := max([restore_garbage(constants, workload, settings, db), restore_indexing(constants, workload, settings, db)])
+	heap := ((2 * constants.base_heap) + log) + read
 	free := arithmetic.permille(heap, constants.restart_anon_over_heap) + constants.base_outside
 } else := min([free, max([arithmetic.permille(live, constants.gomemlimit_floor), settings.gomemlimit])]) if {
 	log := settings.snapshot_count * raft_entry(constants, workload)
-	heap := ((2 * constants.base_heap) + log) + restore_garbage(constants, workload, settings, db)
+	read := max([restore_garbage(constants, workload, settings, db), restore_indexing(constants, workload, settings, db)])
+	heap := ((2 * constants.base_heap) + log) + read
 	free := arithmetic.permille(heap, constants.restart_anon_over_heap) + constants.base_outside
 }
 

@@ -22,18 +22,26 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.s
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 
-def restore_waiting(constants: Constants, workload: Workload, revisions: int) -> int:
-    """Return the revisions that a start has read but not yet indexed.
+def waiting_revisions(constants: Constants, revisions: int) -> int:
+    """Return how many revisions a start has read but not yet indexed.
 
     The first chunk is indexed before the garbage collector runs. Of later chunks as many wait as were read, at most one chunk.
 
-    Unit: bytes
+    Unit: revisions
     Source: server/storage/mvcc/kvstore.go, restoreIntoIndex
     """
     further = min(max(revisions - constants.restore_chunk, 0), constants.restore_further)
-    waiting = divide_up(constants.restore_chunk * further, constants.restore_further)
+    return divide_up(constants.restore_chunk * further, constants.restore_further)
+
+
+def restore_waiting(constants: Constants, workload: Workload, revisions: int) -> int:
+    """Return the revisions that wait to be indexed, if each key was written again in the same order.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore.go, restoreIntoIndex; measured, see the constants
+    """
     value = min(permille(workload.value_size, constants.restore_share), constants.restore_value)
-    return waiting * (workload.key_size + constants.restore_pending + value)
+    return waiting_revisions(constants, revisions) * (workload.key_size + constants.restore_pending + value)
 
 
 def start_up(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:

@@ -11,9 +11,16 @@ from __future__ import annotations
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille, scale_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import put_in_batch
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.live_heap import heap_live
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.live_heap import (
+    heap_live,
+    waiting_revisions,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import Components, Database
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size, raft_entry
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import (
+    index,
+    put_size,
+    raft_entry,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 
@@ -63,6 +70,29 @@ def restore_garbage(constants: Constants, workload: Workload, settings: Settings
     return scale_up(most, share, 100)
 
 
+def restore_queue(constants: Constants, workload: Workload, db: Database) -> int:
+    """Return the revisions that wait to be indexed, if keys were written in random order, which takes longer to index, as do long keys.
+
+    Large revisions take longer to read, so fewer of them wait.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore.go, restoreIntoIndex; measured, see the constants
+    """
+    size = min(put_size(workload) + constants.restore_pending, constants.restore_queue_size)
+    waiting = waiting_revisions(constants, workload.keys + db.history)
+    return permille(waiting * size, constants.restore_queue + workload.key_size * constants.restore_queue_key)
+
+
+def restore_indexing(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return the heap at the end of a start's reading, when the index is complete and the last revisions still wait.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore.go, restore; measured, see the constants
+    """
+    live = index(constants, workload, db.history) + restore_queue(constants, workload, db)
+    return scale_up(live, settings.gogc + 100, 100)
+
+
 def restore_anon_peak(constants: Constants, workload: Workload, settings: Settings, db: Database, live: int) -> int:
     """Return the peak of RssAnon while a start reads the database, before clients connect. GOMEMLIMIT presses it down.
 
@@ -71,7 +101,8 @@ def restore_anon_peak(constants: Constants, workload: Workload, settings: Settin
     Releases: GOMEMLIMIT since 3.5.8
     """
     log = settings.snapshot_count * raft_entry(constants, workload)
-    heap = 2 * constants.base_heap + log + restore_garbage(constants, workload, settings, db)
+    read = max(restore_garbage(constants, workload, settings, db), restore_indexing(constants, workload, settings, db))
+    heap = 2 * constants.base_heap + log + read
     free = permille(heap, constants.restart_anon_over_heap) + constants.base_outside
     return (
         free
