@@ -110,7 +110,7 @@ class Replace(Play):
     """A member whose data is lost."""
 
     name, about = "replace", "`playbooks/replace.yml` for a member whose data was deleted"
-    point = Point("Start the member")
+    point = Point("Start the learner")
     lost = "etcd-3"
 
     def prepare(self, lab: Lab, number: int) -> None:
