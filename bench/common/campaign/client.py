@@ -7,6 +7,7 @@ failed write: did a majority of the members serve during all of its 2 s?
 
 from __future__ import annotations
 
+import math
 import queue
 import ssl
 import threading
@@ -55,10 +56,13 @@ class Record:
     probes: list[Probe] = field(default_factory=list)
 
     def since_first(self) -> list[Write]:
-        """Return the writes in the order in which they were due, from the first acknowledged one on: before it there was no cluster."""
+        """Return the writes in the order in which they were due, without those that failed and were due before the first acknowledgement.
+
+        Until then there was no cluster. The write that it acknowledges may have waited for that, and not be the last that was due.
+        """
+        formed = min((write.ended for write in self.writes if write.acknowledged), default=math.inf)
         ordered = sorted(self.writes, key=lambda write: write.due)
-        first = next((index for index, write in enumerate(ordered) if write.acknowledged), len(ordered))
-        return ordered[first:]
+        return [write for write in ordered if write.acknowledged or write.due >= formed]
 
     def had_majority(self, write: Write) -> bool:
         """Return whether a majority served at each probe within the write's time limit."""

@@ -43,6 +43,14 @@ def test_longest_pause_reaches_from_the_first_acknowledgement_to_the_end(revisio
     assert a_record(revisions).longest_pause() == pause
 
 
+def test_writes_that_were_due_before_the_cluster_was_formed_do_not_count() -> None:
+    """Two writes wait for the first leader. The first of them was just in time for it, and the other one was at a member that answered later."""
+    waited, late = Write(0, 10.0, 12.0, 5), Write(1, 10.05, 12.05, 0)
+    after_it = [Write(2, 12.05, 12.1, 6), Write(3, 12.1, 14.1, 0)]
+    record = Record(3, [waited, late, *after_it], [Probe(at / 4, ALL) for at in range(36, 60)])
+    assert record.failed() == (1, 0), "only the last one"
+
+
 def test_lost_are_acknowledged_writes_that_are_missing_or_altered() -> None:
     record = a_record([5, 0, 7, 8, 9])
     found = {0: value_of(0), 2: value_of(2), 3: "another value"}
