@@ -106,7 +106,7 @@ def test_the_sample_names_operations_and_faults() -> None:
         assert case.fault in {KILL, *BY_NAME} and bool(case.at) == (case.fault == KILL)
 
 
-def test_the_sample_kills_plays_at_tasks_that_there_are() -> None:
+def test_plays_are_disturbed_at_tasks_that_there_are() -> None:
     names = {
         line.split("name: ", 1)[1].strip()
         for path in (PROJECT / "roles").glob("*/tasks/*.yml")
@@ -114,6 +114,8 @@ def test_the_sample_kills_plays_at_tasks_that_there_are() -> None:
         if line.lstrip().startswith("- name: ")
     }
     assert names.issuperset(parse_point(case.at).task for case in SAMPLE if case.fault == KILL)
+    points = [operation.point for operation in (make() for make in OPERATIONS) if operation.point]
+    assert len(points) >= 6 and names.issuperset(point.task for point in points)
 
 
 @pytest.mark.parametrize(
