@@ -3,8 +3,8 @@
 
 The constants `restore_garbage…` of the model come from cases like those of part "fit"; those of part "check" have other sizes. What a start allocates
 while the collector marks depends on how much of the CPU it gets, so each case is measured alone (repeat 1) and beside processes that compute
-all the time (repeat 2). Keys that were written again in random order take longer to index, so more revisions wait: `restore_queue…` come from these
-cases. The figures are kept in starts.csv, and cases that are in the file are not measured again.
+all the time (repeat 2). Keys that were written again in random order take longer to index, so more revisions wait: these cases check
+`restore_queue…`. The figures are kept in starts.csv, and cases that are in the file are not measured again.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Record:
     def since_first(self) -> list[Write]:
         """Return the writes in the order in which they were due, without those that failed and were due before the first acknowledgement.
 
-        Until then there was no cluster. The write that it acknowledges may have waited for that, and not be the last that was due.
+        Until then there was no cluster. The first write to be acknowledged may have waited for it longer than others, which failed.
         """
         formed = min((write.ended for write in self.writes if write.acknowledged), default=math.inf)
         ordered = sorted(self.writes, key=lambda write: write.due)

@@ -2,8 +2,8 @@
 
 The load of a case lasts, because the model predicts the peak of a cluster that runs for days: each key is written several times, the raft log is
 filled and compacted several times, etcd compacts old revisions several times, and the garbage collector runs often. A seed always gives the same
-case. No constant is ever fitted to an odd seed or to one above 20 ("held out"). Seeds from FIRST_UNSEEN on are measured after the last change of
-the model ("unseen"), apart from what bench/memory/accuracy.md.in says.
+case. No constant is fitted to an odd seed or to one above 20 ("held out"). Seeds from FIRST_UNSEEN on are measured after the last change of the
+model ("unseen"). bench/memory/accuracy.md.in names the exceptions.
 """
 
 from __future__ import annotations
