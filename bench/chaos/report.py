@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report import pluralize
 
 from bench.chaos import run as measuring
 from bench.chaos.cases import of_operation
 from bench.chaos.operations import OPERATIONS, Idle
 from bench.common.campaign import results
 from bench.common.campaign.case import KILL, UNDISTURBED, Case
-from bench.common.campaign.cells import counted, ending, mark
+from bench.common.campaign.cells import ending, mark
 from bench.common.campaign.faults import FAULTS
 from bench.common.campaign.operation import Operation
 from bench.common.campaign.play import Step
@@ -127,8 +128,8 @@ def misses(rows: Sequence[Row]) -> list[str]:
         compared = (
             f", {alone[row.fault]} without an operation" if row.fault in alone and row.operation != Idle.name else ""
         )
-        what = [f"{counted(row.lost, 'acknowledged write')} lost"] if row.lost else []
-        what += [f"{counted(row.failed, 'write')} failed while a majority served{compared}"] if row.failed else []
+        what = [f"{pluralize(row.lost, 'acknowledged write')} lost"] if row.lost else []
+        what += [f"{pluralize(row.failed, 'write')} failed while a majority served{compared}"] if row.failed else []
         what += ["neither the run nor the next one finished the work"] if not row.converged else []
         what += [f"site.yml, once more: {row.last_said}"] if not row.unchanged else []
         what += [f"the case itself: {row.problem}"] if row.problem else []

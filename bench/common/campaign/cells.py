@@ -23,8 +23,3 @@ def ending(code: str, said: str) -> str:
     if code == KILLED:
         return code
     return f"exit {code}" + (f": {cut(said)}" if said and code != "0" else "")
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, such as ``1 write`` and ``3 writes``."""
-    return f"{number} {noun}" + ("s" if number != 1 else "")
