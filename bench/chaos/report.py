@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report import pluralize
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import pluralize
 
 from bench.chaos import run as measuring
 from bench.chaos.cases import of_operation

@@ -299,7 +299,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bu
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size, pluralize
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
@@ -337,11 +337,6 @@ def diff(plan: snapshot.Plan, removed: list[str]) -> dict[str, str]:
     return {"before": names[0], "after": names[1]}
 
 
-def count_snapshots(paths: list[str]) -> str:
-    """Return the number of snapshots with its noun."""
-    return f"{len(paths)} snapshot{'' if len(paths) == 1 else 's'}"
-
-
 def bucket_from_params(params: dict[str, Any]) -> backup_bucket.Bucket | None:
     """Return the bucket of the module's arguments, None without one."""
     options = params["bucket"]
@@ -369,7 +364,7 @@ def save(module: AnsibleModule, tools: snapshot.Tools) -> None:
         module.exit_json(
             changed=True,
             msg=f"Would save {format_size(plan.size)} of {plan.member.name} ({plan.member.role}) as {plan.path} "
-            f"and remove {count_snapshots(plan.removed)}.",
+            f"and remove {pluralize(len(plan.removed), 'snapshot')}.",
             path=plan.path,
             size=plan.size,
             member=plan.member.name,
@@ -393,7 +388,7 @@ def save(module: AnsibleModule, tools: snapshot.Tools) -> None:
     if saved.failures:
         module.fail_json(msg=f"{done}, but {'; '.join(saved.failures)}", **result)
     copied = f", copied to {' and '.join(saved.copies)}" if saved.copies else ""
-    module.exit_json(msg=f"{done}{copied}; removed {count_snapshots(saved.removed)}.", **result)
+    module.exit_json(msg=f"{done}{copied}; removed {pluralize(len(saved.removed), 'snapshot')}.", **result)
 
 
 def verify(module: AnsibleModule, tools: snapshot.Tools) -> None:

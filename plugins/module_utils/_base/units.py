@@ -77,6 +77,11 @@ def round_up(size: int) -> int:
     return -(-size * 10 // scale) * scale // 10
 
 
+def pluralize(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 denial", "2 denials"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def format_count(count: int) -> str:
     """Return a number as text with thousands separators: 12,600."""
     return f"{count:,}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, pluralize
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS, WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
@@ -81,7 +81,7 @@ def title(report: Report) -> str:
         return f" ({ASSUMED})" if name in report.assumed else ""
 
     return (
-        f"etcd {found['version']}{mark('version')}, {format_count(members)} member{'s' if members > 1 else ''}"
+        f"etcd {found['version']}{mark('version')}, {pluralize(members, 'member')}"
         f"{mark('members')}, a memory budget of {format_size(found['budget'])}{mark('budget')} for each"
     )
 

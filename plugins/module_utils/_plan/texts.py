@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size, pluralize
 
 # The largest width of a report, and the smallest of its last column.
 WIDTH = 120
@@ -75,7 +75,7 @@ def head(figures: dict[str, Any]) -> list[str]:
     """Return the lines above each table."""
     members = figures["members"]
     return [
-        f"etcd {figures['version']}, {members} member{'s' if members > 1 else ''}",
+        f"etcd {figures['version']}, {pluralize(members, 'member')}",
         f"workload: {workload_line(figures)}",
     ]
 

@@ -76,8 +76,3 @@ def version_problem(output: str) -> str:
     if found is None or int(found.group(1)) >= 1:
         return ""
     return f"it has OPA {found.group(1)}.{found.group(2)}, and the policies need OPA 1.0 or newer: install a newer conftest"
-
-
-def pluralize(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 denial", "2 denials"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import pluralize
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.command import (
     conftest_command,
     conftest_environment,
@@ -21,7 +22,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report 
     Finding,
     ReportError,
     parse_report,
-    pluralize,
     summary_table,
     version_problem,
 )

@@ -91,3 +91,7 @@ def test_format_sizes_distinctly_shows_the_difference(first: int, second: int, t
 
 def test_format_count() -> None:
     assert units.format_count(1234567) == "1,234,567"
+
+
+def test_pluralize() -> None:
+    assert [units.pluralize(number, "denial") for number in (0, 1, 2)] == ["0 denials", "1 denial", "2 denials"]

@@ -11,7 +11,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report 
     Finding,
     ReportError,
     parse_report,
-    pluralize,
     summary_table,
     version_problem,
 )
@@ -70,7 +69,3 @@ def test_summary_table_counts_findings_and_hosts() -> None:
 )
 def test_conftest_older_than_opa_1_is_refused(version: str, old: bool) -> None:
     assert bool(version_problem(version)) == old
-
-
-def test_pluralize() -> None:
-    assert [pluralize(number, "denial") for number in (0, 1, 2)] == ["0 denials", "1 denial", "2 denials"]
