@@ -11,7 +11,6 @@ progress. The old data is never removed.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
@@ -30,6 +29,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.locks import try_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
@@ -216,9 +216,8 @@ def check_stopped(data_dir: str) -> None:
     except FileNotFoundError:
         return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise RestoreError(f"etcd is running on {data_dir}: stop every member of the cluster first") from error
+        if not try_lock(handle):
+            raise RestoreError(f"etcd is running on {data_dir}: stop every member of the cluster first")
     finally:
         os.close(handle)
 

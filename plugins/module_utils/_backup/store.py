@@ -12,7 +12,6 @@ Invalid content raises SnapshotError; a failed system call raises OSError.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
@@ -25,6 +24,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import owned_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.locks import wait_for_lock
 
 METADATA = ".json"
 CHECKSUM = ".sha256"
@@ -35,7 +35,6 @@ _SIDECARS = (*RECORDS, DRILL, _DRILL_PART)
 
 _HIDDEN = ".headroom-snapshot-"
 _LOCK = ".headroom-snapshot.lock"
-_PAUSE = 1.0
 _STAMP = "%Y%m%dT%H%M%SZ"
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 # A snapshot's name; only further snapshots of the same second have a number.
@@ -231,24 +230,13 @@ def _remove_records(path: str) -> None:
 @contextlib.contextmanager
 def lock_directory(directory: str, wait: float = 0.0) -> Iterator[None]:
     """Lock the directory for one backup, after at most ``wait`` seconds. The kernel releases the lock when the process ends. Raises SnapshotError."""
-    deadline = time.monotonic() + wait
     handle = os.open(os.path.join(directory, _LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
-        while not _is_locked(handle):
-            if time.monotonic() >= deadline:
-                raise SnapshotError(f"another backup into {directory} is running: wait for it")
-            time.sleep(_PAUSE)
+        if not wait_for_lock(handle, wait):
+            raise SnapshotError(f"another backup into {directory} is running: wait for it")
         yield
     finally:
         os.close(handle)
-
-
-def _is_locked(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def remove_leftovers(directory: str, prefix: str) -> None:

@@ -16,7 +16,6 @@ The work that needs the limit may outlive the process that started it: ``busy`` 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.locks import try_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
 
@@ -97,12 +96,10 @@ def _lock_limit(unit: str) -> TextIO | None:
     """
     SAVED_LIMITS.mkdir(mode=0o755, parents=True, exist_ok=True)
     file = (SAVED_LIMITS / f"{unit}.limit.lock").open("w", encoding="utf-8")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    return file
+    if try_lock(file.fileno()):
+        return file
+    file.close()
+    return None
 
 
 def _restore_owned(unit: str, busy: Callable[[], bool]) -> str:
@@ -190,11 +187,6 @@ def _set(unit: str, values: dict[str, str]) -> None:
 
 def _systemctl(*words: str) -> str:
     try:
-        done = run_process(["systemctl", *words], 60)
-    except OSError as error:
-        raise LimitError(f"systemctl {words[0]}: {error}") from error
-    if done.returncode is None:
-        raise LimitError(f"systemctl {words[0]} did not end within 60 s")
-    if done.returncode != 0:
-        raise LimitError(f"systemctl {words[0]}: {done.stderr.strip() or f'exit status {done.returncode}'}")
-    return done.stdout
+        return systemd.systemctl(words)
+    except systemd.SystemctlError as error:
+        raise LimitError(str(error)) from error

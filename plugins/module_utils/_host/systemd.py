@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read a unit's state and journal from systemd. Private to the collection."""
+"""Run systemctl, and read a unit's state and journal from systemd. Private to the collection."""
 
 from __future__ import annotations
 
@@ -30,8 +30,13 @@ PROPERTIES = (
     "ExecMainCode",
     "ActiveEnterTimestamp",
 )
+SYSTEMCTL_SECONDS = 60
 # Fields that etcd's logger adds to each line, and that do not explain why it does not start.
 _NOISE = ("level", "ts", "caller", "msg", "logger", "stacktrace")
+
+
+class SystemctlError(ValueError):
+    """systemctl failed; the text says which command, and why."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +178,20 @@ def cause(lines: list[str]) -> str:
 
 def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def systemctl(words: Sequence[str]) -> str:
+    """Run a command of systemctl and return its output. Raises SystemctlError, which names the command."""
+    shown = f"systemctl {' '.join(words)}"
+    try:
+        done = run_process(["systemctl", "--quiet", *words], SYSTEMCTL_SECONDS)
+    except OSError as error:
+        raise SystemctlError(f"{shown}: {error}") from error
+    if done.returncode is None:
+        raise SystemctlError(f"{shown} did not end within {SYSTEMCTL_SECONDS} s: see journalctl -b")
+    if done.returncode != 0:
+        raise SystemctlError(f"{shown}: {done.stderr.strip() or f'exit status {done.returncode}'}")
+    return done.stdout
 
 
 def _show(units: Sequence[str], names: Sequence[str], timeout: float) -> str:

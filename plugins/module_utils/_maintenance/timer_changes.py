@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
-
-_SECONDS = 60
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 
 def differing_timers(wanted: Mapping[str, bool], states: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -50,12 +48,4 @@ def timer_commands(
 def run_commands(commands: Sequence[Sequence[str]]) -> None:
     """Run commands of systemctl, each for all of its timers. Raises ValueError for the first that fails."""
     for command in commands:
-        shown = f"systemctl {' '.join(command)}"
-        try:
-            done = run_process(["systemctl", "--quiet", *command], _SECONDS)
-        except OSError as error:
-            raise ValueError(f"{shown}: {error}") from error
-        if done.returncode is None:
-            raise ValueError(f"{shown} did not end within {_SECONDS} s: see journalctl -b")
-        if done.returncode != 0:
-            raise ValueError(f"{shown}: {done.stderr.strip() or f'exit status {done.returncode}'}")
+        systemd.systemctl(command)

@@ -5,27 +5,12 @@
 
 from __future__ import annotations
 
-import fcntl
-import time
-
-_POLL_SECONDS = 0.2
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import locks
 
 
 def wait_for_lock(handle: int, seconds: float) -> bool:
-    """Lock an open folder, and return whether that succeeded within ``seconds``. The kernel releases the lock when the process ends."""
-    deadline = time.monotonic() + seconds
-    while not _is_locked(handle):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
-
-
-def _is_locked(handle: int) -> bool:
+    """Lock an open folder, and return whether that succeeded within ``seconds``."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        return locks.wait_for_lock(handle, seconds)
     except OSError:  # NFS does not lock folders
         return True
-    return True

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage import folder_lock, wal_copies, wal_move
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import locks
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import wal_copies, wal_move
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_wal_move
 
 NAME = "0000000000000000-0000000000000000.wal"
@@ -115,7 +116,7 @@ def test_the_copy_of_another_process_is_left_alone(
 def test_the_move_continues_once_another_process_has_ended(
     capsys: pytest.CaptureFixture[str], root: Path, other_move: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_lock, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(locks, "POLL_SECONDS", 0.01)
     threading.Timer(0.3, os.close, [other_move]).start()
     assert run(capsys, root)["msg"].startswith("Moved 1 files")
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import retention, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._base import locks
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -272,10 +273,9 @@ def test_lock_allows_one_backup_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_copy_waits_for_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_PAUSE", 0.01)
     with contextlib.ExitStack() as other:
         other.enter_context(store.lock_directory(str(tmp_path)))
-        monkeypatch.setattr(store.time, "sleep", lambda _seconds: other.close())
+        monkeypatch.setattr(locks.time, "sleep", lambda _seconds: other.close())
         with store.lock_directory(str(tmp_path), wait=60):
             pass
 

@@ -21,9 +21,9 @@ SYSTEMCTL = """#!{python}
 import json, sys
 from pathlib import Path
 home = Path({home!r})
+words = [word for word in sys.argv[1:] if word != "--quiet"]
 with (home / "told").open("a") as told:
-    told.write(" ".join(sys.argv[1:]) + chr(10))
-words = sys.argv[1:]
+    told.write(" ".join(words) + chr(10))
 state = json.loads((home / "state").read_text())
 if words[0] == "show":
     print(chr(10).join("%s=%s" % pair for pair in state.items()))

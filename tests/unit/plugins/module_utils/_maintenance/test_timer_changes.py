@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import timer_changes
 
 
@@ -81,7 +82,7 @@ def test_a_command_that_fails(script: str, message: str, tmp_path: Path, monkeyp
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(timer_changes, "_SECONDS", 1)
+    monkeypatch.setattr(systemd, "SYSTEMCTL_SECONDS", 1)
     with pytest.raises(ValueError) as problem:
         timer_changes.run_commands([["enable", "a.timer"], ["start", "a.timer"]])
     assert str(problem.value) == message
