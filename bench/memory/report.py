@@ -21,7 +21,7 @@ from bench.memory.points import ABOVE, BELOW, PEAKS, TYPICAL, Point, highest, pa
 from bench.memory.predict import number, predicted
 from bench.memory.published_report import tables
 from bench.memory.random_workloads import report as random_report
-from bench.memory.random_workloads.cases import FILLS, SECONDS, SEEDS, WRITES_OF_A_KEY
+from bench.memory.random_workloads.cases import FILLS, FIRST_UNSEEN, SECONDS, SEEDS, WRITES_OF_A_KEY
 from bench.memory.random_workloads.cases import cases as cases_of_seeds
 from bench.memory.random_workloads.points import random_points
 from bench.memory.random_workloads.run import RESULTS as RANDOM_RESULTS
@@ -190,6 +190,7 @@ def page(
         ),
         "random_seconds": lambda: str(SECONDS),
         "random_fills": lambda: str(FILLS),
+        "random_first_unseen": lambda: str(FIRST_UNSEEN),
         "random_writes": lambda: str(WRITES_OF_A_KEY),
         "random_aim": random_report.aim,
         "single_runs": lambda: "\n".join(random_report.single_runs(found)),

@@ -196,14 +196,14 @@ def test_the_readme_has_the_figures_of_the_results() -> None:
     found = random_points(results.read(RESULTS))
     running = [point for point in found if point.what == "RssAnon peak"]
     unfitted = [point for point in running if point.row["part"] != "random"]
-    low = [point for point in running if is_low(point)]
+    far = [100 * point.error for point in running if not is_near(point)]
     restart = [100 * point.error for point in found if point.what == "after a restart"]
-    assert len(low) == 2
-    assert {(point.row["members"], round(int(point.row["value_size"]) / 1e6, 1)) for point in low} == {("3", 0.7)}
+    assert not any(map(is_low, running))
+    assert min(far) > 0
     for text in (
         f"For {sum(map(is_near, running))} of {len(running)} random workloads it was within 20 % or 32 MiB",
-        f"and for {sum(map(is_near, unfitted))} of the {len(unfitted)} that no constant was fitted to. It was too low for two",
-        f"by up to {-100 * min(point.error for point in low):.0f} % (",
+        f"and for {sum(map(is_near, unfitted))} of the {len(unfitted)} that no constant was fitted to. The others",
+        f"too high, by up to {max(far):.0f} %; none was too low",
         f"was up to {-min(restart):.0f} % too low and up to {max(restart):.0f} % too high for random workloads",
     ):
         assert text in readme, text

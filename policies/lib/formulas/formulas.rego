@@ -114,11 +114,11 @@ requests_in_flight(constants, workload, members) := min([workload.clients * memb
 	idle := max([1000 - busy(constants, workload, members), 1])
 }
 
-# Return the puts in flight on one member: those of its own clients, and those that others forward to the leader.
-requests(constants, workload, members) := (arithmetic.permille(own * put_size(workload), constants.request_copies) + (own * constants.request_overhead)) + forwarded if {
+# Return the puts in flight on one member: those of its own clients, and those of other members, which raft brings to each.
+requests(constants, workload, members) := (own * (arithmetic.permille(put_size(workload), constants.request_copies) + constants.request_overhead)) + forwarded if {
 	puts := requests_in_flight(constants, workload, members)
 	own := arithmetic.divide_up(puts, members)
-	forwarded := arithmetic.permille((puts - own) * put_size(workload), constants.request_forwarded)
+	forwarded := (puts - own) * arithmetic.permille(put_size(workload), constants.request_forwarded)
 }
 
 # Return the events in flight to watchers: each stream marshals one event at a time.

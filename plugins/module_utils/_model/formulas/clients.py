@@ -77,15 +77,15 @@ def requests_in_flight(constants: Constants, workload: Workload, members: int) -
 
 
 def requests(constants: Constants, workload: Workload, members: int) -> int:
-    """Return the puts in flight on one member: those of its own clients, and those that others forward to the leader.
+    """Return the puts in flight on one member: those of its own clients, and those of other members, which raft brings to each.
 
     Unit: bytes
-    Source: server/etcdserver/v3_server.go; raft forwards proposals
+    Source: server/etcdserver/v3_server.go and raft.go; go.etcd.io/raft, raft.go
     """
     puts = requests_in_flight(constants, workload, members)
     own = divide_up(puts, members)
-    forwarded = permille((puts - own) * put_size(workload), constants.request_forwarded)
-    return permille(own * put_size(workload), constants.request_copies) + own * constants.request_overhead + forwarded
+    forwarded = (puts - own) * permille(put_size(workload), constants.request_forwarded)
+    return own * (permille(put_size(workload), constants.request_copies) + constants.request_overhead) + forwarded
 
 
 def watch_events(constants: Constants, workload: Workload, members: int) -> int:

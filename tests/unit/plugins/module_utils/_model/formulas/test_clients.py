@@ -66,7 +66,7 @@ def test_all_clients_wait_for_a_saturated_cluster() -> None:
 def test_a_member_keeps_fewer_copies_of_puts_that_others_forward() -> None:
     given = parse_input("3.7.3", {"value_size": 256000, "clients": 30, "puts_per_second": 307}, {}, 3)
     constants = CONSTANTS_HIGH["3.7"]
-    copies = (30 * 6 + 60 * 2) * storage.put_size(given.workload)
+    copies = (30 * 6 + 60 * 5) * storage.put_size(given.workload)
     assert clients.requests(constants, given.workload, 3) == copies + 30 * constants.request_overhead
 
 
