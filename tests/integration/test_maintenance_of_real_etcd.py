@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.modules import (
     etcd_space_info,
 )
 
-from bench.common.member import Member, binary, releases, running
+from bench.common.member import Member, binary, leader_of, releases, running
 from tests.integration.client import REQUEST_SECONDS, connection, etcdctl
 
 PORT = 25750
@@ -288,7 +288,11 @@ def enable(program: dict[str, Any], *operations: str) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd reads the calendar")
-def test_one_backup_per_interval(program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_one_backup_per_interval(
+    cluster: list[Member], program: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    leader = leader_of(cluster)  # its host would leave the backup to the others for a minute
+    program["config"]["member"] = next(member.name for member in cluster if member is not leader)
     run(etcd_maintenance, capsys, program)
     status, text = headroom(program, "snapshot")
     first = json.loads(text)
