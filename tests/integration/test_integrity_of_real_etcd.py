@@ -94,7 +94,10 @@ def test_a_member_whose_value_changed_is_found(members: list[Member], tmp_path: 
     assert found.sentence().startswith("m3 differs from the majority at revision ")
     cluster, _by = observe_cluster(connection(members[0].version), [one.endpoint for one in members])
     record = integrity.run(config(members, cluster.leader, tmp_path), check=False)
-    assert record["result"] == "failed" and "playbooks/replace.yml -e etcd_replace=m3" in record["reason"], record
+    assert (
+        record["result"] == "failed"
+        and "'ansible-playbook etcdops.headroom.replace -e etcd_replace=m3'" in record["reason"]
+    ), record
     other = next(one.name for one in members if one.name != cluster.leader)
     assert integrity.run(config(members, other, tmp_path), check=False)["result"] == "skipped"
     assert lock.read_lock(connection(members[0].version), [members[0].endpoint]) is None

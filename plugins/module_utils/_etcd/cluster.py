@@ -21,7 +21,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 _NO_MEMBER = "0"
 # The member of an alarm that only the health check reported, because no member's status could be read.
 UNKNOWN_MEMBER = "an unknown member"
-REMEDY_OF_CORRUPTION = "replace the member that differs (`headroom integrity` on the leader's host names it) with playbooks/replace.yml, or restore a backup"
+REMEDY_OF_CORRUPTION = (
+    "replace the member that differs (`headroom integrity` on the leader's host names it) with the playbook etcdops.headroom.replace, "
+    "or restore a backup"
+)
 
 
 @dataclass(frozen=True)

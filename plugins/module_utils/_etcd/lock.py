@@ -262,10 +262,12 @@ def _output_of(answer: ProcessResult, what: str) -> str:
 
 def _raise_without_writes(answer: ProcessResult) -> None:
     if answer.returncode != 0 and "database space exceeded" in answer.stderr:
-        raise NoSpaceError("the alarm NOSPACE is set, so etcd accepts no lock: run playbooks/nospace.yml to clear it")
+        raise NoSpaceError(
+            "the alarm NOSPACE is set, so etcd accepts no lock: run the playbook etcdops.headroom.nospace to clear it"
+        )
     if answer.returncode != 0 and "corrupt cluster" in answer.stderr:
         raise CorruptError(
-            "the alarm CORRUPT is set, so etcd accepts no lock: replace that member with playbooks/replace.yml"
+            "the alarm CORRUPT is set, so etcd accepts no lock: replace that member with the playbook etcdops.headroom.replace"
         )
 
 

@@ -53,9 +53,11 @@ def record_of(found: Comparison) -> dict[str, Any]:
     if found.corrupt:
         reasons.append(f"the alarm CORRUPT is set for {', '.join(found.corrupt)}")
     if found.verdict == hashes.DIFFER:
-        reasons.append(f"replace it: playbooks/replace.yml -e etcd_replace={','.join(found.differing)}")
+        reasons.append(
+            f"replace it: 'ansible-playbook etcdops.headroom.replace -e etcd_replace={','.join(found.differing)}'"
+        )
     elif found.verdict == hashes.UNDECIDED:
-        reasons.append("restore a backup that passed its drill: playbooks/restore.yml")
+        reasons.append("restore a backup that passed its drill: the playbook etcdops.headroom.restore")
     done = found.verdict == hashes.AGREE and not found.corrupt
     return {
         "result": "done" if done else "failed",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import UNKNOWN_MEMBER, Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def add_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int) -> Ver
     if namesake:
         return Verdict(
             reason=f"the cluster already has a member named {name} ({namesake.id}) at {', '.join(namesake.peer_urls)}, not at {peer_url}; "
-            f"remove it first, with playbooks/replace.yml -e etcd_replace={name}"
+            f"remove it first, with '{REPLACE.format(names=name)}'"
         )
     learners = [member.name or member.id for member in cluster.members if not member.votes]
     if learners:
@@ -134,7 +135,7 @@ def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) ->
             transient=True,
             reason=f"{healthy + this.healthy} of {cluster.quorum.voters} voting members are healthy and quorum needs {cluster.quorum.needed}; "
             "without a quorum no member can be removed: start or repair the others first, and only if most members are lost for good, run "
-            "playbooks/restore_lost_quorum.yml",
+            "the playbook etcdops.headroom.restore_lost_quorum",
         )
     if this.healthy or healthy < len(others) // 2 + 1:
         problem = _others_problem(cluster, this.id, max_lag)
@@ -194,7 +195,7 @@ def _others_problem(cluster: Cluster, member_id: str, max_lag: int) -> Verdict |
     if full:
         return Verdict(
             member_id=member_id,
-            reason=f"the alarm NOSPACE is set by {', '.join(full)}; run playbooks/nospace.yml first",
+            reason=f"the alarm NOSPACE is set by {', '.join(full)}; run the playbook etcdops.headroom.nospace first",
         )
     others = [member for member in cluster.members if member.votes and member.id != member_id]
     broken = [f"{member.name or member.id} ({member.health_error})" for member in others if not member.healthy]

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
 
 
 def differs(comparison: Mapping[str, Any], name: str) -> bool:
@@ -41,9 +42,9 @@ def record_problems(record: Mapping[str, Any], members: Iterable[str], where: st
     found = record.get("comparison") or {}
     wrong = [name for name in found.get("differing", []) if name in members]
     if found.get("verdict") == hashes.UNDECIDED:
-        remedy = "restore a backup that passed its drill (playbooks/restore.yml)"
+        remedy = "restore a backup that passed its drill (the playbook etcdops.headroom.restore)"
     elif wrong:
-        remedy = f"run playbooks/replace.yml -e etcd_replace={','.join(wrong)} first"
+        remedy = f"run '{REPLACE.format(names=','.join(wrong))}' first"
     else:
         return []
     return [
@@ -69,7 +70,7 @@ def hash_problems(
     if verdict == hashes.UNDECIDED:
         return [
             f"{where}: {hashes.describe(comparison)}. A member that joins copies the data of another one: restore a backup that passed its drill "
-            "(playbooks/restore.yml), or, if you know which member is right, confirm it with -e etcd_replace_healthy=true"
+            "(the playbook etcdops.headroom.restore), or, if you know which member is right, confirm it with -e etcd_replace_healthy=true"
         ]
     left = [name for name in comparison["differing"] if name not in replaced]
     if left:

@@ -15,6 +15,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import UNKNOWN_MEMBER
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import CORRUPT, NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed, space
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import (
     Join,
@@ -135,7 +136,7 @@ def _plan_host(
         found = _describe_other_data(identity, view) if host["has_data"] else "no data"
         return (
             f"{where}: {name} is a voting member, but {host['host']} holds {found}; check that its volume is mounted. If its data is lost, run "
-            f"playbooks/replace.yml -e etcd_replace={name}"
+            f"'{REPLACE.format(names=name)}'"
         ), None
     problems = observed.mismatch_problems(view, [host], where)
     target = host["peer_url"] if observed.moving_hosts(view, [host]) else ""
@@ -161,7 +162,8 @@ def _describe_other_data(identity: Mapping[str, str] | None, view: Mapping[str, 
 
 
 def _clearing_advice(host: Mapping[str, Any]) -> str:
-    return f"stop etcd there and move the data aside, or run playbooks/replace.yml -e etcd_replace={host['name']}, which does both and keeps the data"
+    command = REPLACE.format(names=host["name"])
+    return f"stop etcd there and move the data aside, or run '{command}', which does both and keeps the data"
 
 
 def replaced_problems(names: Mapping[str, Sequence[str]], request: Request) -> list[str]:
@@ -173,7 +175,7 @@ def replaced_problems(names: Mapping[str, Sequence[str]], request: Request) -> l
             listed = ", ".join(sorted(other for members in names.values() for other in members)[:20])
             problems.append(
                 f"etcd_replace names {name}, but no host of the inventory has that name ({listed}); a member that left the inventory is removed by "
-                "playbooks/scale.yml"
+                "the playbook etcdops.headroom.scale"
             )
         elif len(found) > 1:
             problems.append(
@@ -201,7 +203,9 @@ def _plan_removals(
         if name in request.remove or member["id"] in request.remove:
             result.removes.append(Removal(member["id"], name, down=not _is_healthy(member)))
         elif request.replace:
-            result.problems.append(f"{where}: its member {name} is not in the inventory; run playbooks/scale.yml first")
+            result.problems.append(
+                f"{where}: its member {name} is not in the inventory; run the playbook etcdops.headroom.scale first"
+            )
         else:
             kind = "learner" if member["role"] == "learner" else "member"
             result.problems.append(
@@ -283,7 +287,7 @@ def _quorum_problem(
         f"{present} of {len(voters)} voting members would be healthy during the change and quorum needs {needed}"
         f"{f'; not healthy: {names}' if names else ''}. Without a quorum no member can be removed: "
         f"{f'start or repair {kept} first (journalctl -u etcd), and only' if kept else 'repair a member first, and only'} if most members are lost for "
-        "good, run playbooks/restore_lost_quorum.yml"
+        "good, run the playbook etcdops.headroom.restore_lost_quorum"
     )
 
 
@@ -300,11 +304,11 @@ def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str, *, ful
     ]
     full = sorted(name for name, kind in alarms if kind == NOSPACE)
     corrupt = sorted(name for name, kind in alarms if kind == CORRUPT)
-    advice = "run playbooks/nospace.yml first"
+    advice = "run the playbook etcdops.headroom.nospace first"
     if any(member["role"] != "learner" and not member["healthy"] for member in view["members"]):
         advice += (
-            ", which needs all voting members: take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml and "
-            "-e etcd_scale_allow_even=true, then run nospace.yml, and then add hosts"
+            ", which needs all voting members: take the hosts of dead ones out of the inventory and remove them with 'ansible-playbook "
+            "etcdops.headroom.scale -e etcd_scale_allow_even=true', then run nospace, and then add hosts"
         )
     return [
         *([f"{where}: the alarm NOSPACE is set by {', '.join(full)}; {advice}"] if full and full_blocks else []),

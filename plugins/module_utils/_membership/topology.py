@@ -208,7 +208,7 @@ def empty_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, Any]
     return [
         f"{where}: exists on {', '.join(with_data)}, but {', '.join(member['host'] for member in empty)} "
         f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted."
-        f"{'' if len(listed) == len(empty) else ' Add new members with playbooks/scale.yml.'} If the data of a member is lost, {advice}"
+        f"{'' if len(listed) == len(empty) else ' Add new members with the playbook etcdops.headroom.scale.'} If the data of a member is lost, {advice}"
     ]
 
 

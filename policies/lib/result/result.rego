@@ -130,7 +130,7 @@ _finding(about, [source, variable, message, _, more], hosts) := object.union_n([
 	fix := _fix(about.custom, source)
 }
 
-# Removes the advice to run playbooks/lint.yml if it has run, and advice about Headroom's variables for files that configure etcd directly and for
+# Removes the advice to run the playbook lint if it has run, and advice about Headroom's variables for files that configure etcd directly and for
 # inventories of other roles.
 _fix(custom, source) := custom.fix_resolved if {
 	files.listed[source]

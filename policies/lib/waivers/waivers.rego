@@ -24,7 +24,7 @@ _sources := object.union_n([
 	{"--data": given | given := data.waivers},
 ])
 
-# playbooks/lint.yml embeds these files in the inventory that Ansible has resolved.
+# The playbook lint embeds these files in the inventory that Ansible has resolved.
 _resolved_files := {path: contents |
 	some document in files.listed
 	some path, contents in document._meta.waivers

@@ -7,7 +7,7 @@
 # custom:
 #   id: inventory/no_members
 #   severity: deny
-#   fix: If the group has another name, set etcd_group; `ansible-playbook playbooks/lint.yml -i INVENTORY` reads INI, dynamic and vaulted inventories
+#   fix: If the group has another name, set etcd_group; `ansible-playbook etcdops.headroom.lint -i INVENTORY` reads INI, dynamic and vaulted inventories
 #   fix_resolved: If the group has another name, set etcd_group
 #   source: docs/policies/README.md
 package headroom.rules.inventory.no_members

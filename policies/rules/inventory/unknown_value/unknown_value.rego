@@ -7,7 +7,7 @@
 # custom:
 #   id: inventory/unknown_value
 #   severity: warn
-#   fix: "Write the value out, or lint what Ansible resolves: `ansible-playbook playbooks/lint.yml -i INVENTORY`"
+#   fix: "Write the value out, or lint what Ansible resolves: `ansible-playbook etcdops.headroom.lint -i INVENTORY`"
 #   fix_resolved: Write the value out
 #   fix_in_files: Write the value out, or lint this file together with those that fill it in
 #   source: docs/policies/README.md

@@ -5,7 +5,7 @@
 # custom:
 #   id: inventory/unread_file
 #   severity: warn
-#   fix: Correct the file, or leave it out with --ignore. For dynamic and encrypted inventories run `ansible-playbook playbooks/lint.yml -i INVENTORY`, with the vault password if there is one
+#   fix: Correct the file, or leave it out with --ignore. For dynamic and encrypted inventories run `ansible-playbook etcdops.headroom.lint -i INVENTORY`, with the vault password if there is one
 #   fix_in_files: Lint the file that starts etcd, or leave this one out with --ignore
 #   source: docs/policies/README.md
 package headroom.rules.inventory.unread_file

@@ -44,7 +44,7 @@ test_value_and_assumption if {
 	}
 }
 
-# playbooks/lint.yml does not recommend itself.
+# The playbook lint does not recommend itself.
 test_resolved if {
 	known := object.union(catalog, {"topic/name": {"custom": {"fix": "Run lint.yml", "fix_resolved": "Write it out"}}})
 	listed := {"_meta": {"hostvars": {"n1": {}}}, "etcd": {"hosts": ["n1"]}}

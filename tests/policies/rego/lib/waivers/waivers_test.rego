@@ -185,7 +185,7 @@ test_data if {
 	testing.texts(bad) == {`--data: it wants a list named "waivers"`}
 }
 
-# Waiver files that playbooks/lint.yml embeds apply to everything that it lints.
+# Waiver files that the playbook lint embeds apply to everything that it lints.
 test_beside if {
 	files := {"/etc/ansible/.waivers.yml": {"waivers": [_waiver({})]}, "/etc/ansible/waivers.yaml": []}
 	listed := {"_meta": {"hostvars": {"n1": _large}, "waivers": files}, "etcd": {"hosts": ["n1"]}}

@@ -61,7 +61,7 @@ def test_adding():
         (
             cluster(LEADER, member("n2"), alarms=FULL),
             False,
-            "the alarm NOSPACE is set by n2; run playbooks/nospace.yml",
+            "the alarm NOSPACE is set by n2; run the playbook etcdops.headroom.nospace",
         ),
     ],
 )

@@ -252,7 +252,7 @@ REFUSED = {
         (LEADER, member("n2", alarms=["NOSPACE"]), member("n3")),
         [*own("n1", "n2", "n3"), host("n4"), host("n5")],
         {},
-        "the alarm NOSPACE is set by n2; run playbooks/nospace.yml first",
+        "the alarm NOSPACE is set by n2; run the playbook etcdops.headroom.nospace first",
     ),
     "a stranger's learner": (
         (*THREE, learner("n9")),
@@ -294,7 +294,7 @@ REFUSED = {
         (*DEAD, member("n4")),
         [*own("n1", "n3"), host("n2")],
         {"replace": ["n2"]},
-        "its member n4 is not in the inventory; run playbooks/scale.yml first",
+        "its member n4 is not in the inventory; run the playbook etcdops.headroom.scale first",
     ),
 }
 
@@ -407,7 +407,7 @@ def test_a_dead_member_is_not_replaced_before_the_others_are_compared(comparison
 @pytest.mark.parametrize(
     ("comparison", "request_", "problem"),
     [
-        (compared("differ", "n2"), {}, "run playbooks/replace.yml -e etcd_replace=n2 first"),
+        (compared("differ", "n2"), {}, "run 'ansible-playbook etcdops.headroom.replace -e etcd_replace=n2' first"),
         (SPLIT, {}, "restore a backup that passed its drill"),
         (compared("agree"), {}, ""),
         (compared("differ", "n9"), {}, ""),
@@ -437,9 +437,11 @@ def test_full_databases_do_not_prevent_the_removal_of_a_dead_member():
     removal = plan((full, dead, member("n3")), own("n1", "n3"), remove=["n2"], allow_even=True)
     assert (removal.problems, [one.name for one in removal.removes]) == ([], ["n2"])
     healthy = plan((full, member("n2"), member("n3")), own("n1", "n3"), remove=["n2"], allow_even=True)
-    assert healthy.problems == ["cluster c: the alarm NOSPACE is set by n1; run playbooks/nospace.yml first"]
+    assert healthy.problems == [
+        "cluster c: the alarm NOSPACE is set by n1; run the playbook etcdops.headroom.nospace first"
+    ]
     own_alarm = (LEADER, member("n2", alarms=["NOSPACE"]), member("n3"))
-    problem = "cluster c: the alarm NOSPACE is set by n2; run playbooks/nospace.yml first"
+    problem = "cluster c: the alarm NOSPACE is set by n2; run the playbook etcdops.headroom.nospace first"
     assert plan(own_alarm, own("n1", "n3"), remove=["n2"], allow_even=True).problems == [problem]
     assert plan(own_alarm, own("n1", "n2", "n3"), replace=["n2"], replace_healthy=True).problems == [problem]
     dead_alarm = (LEADER, member("n2", healthy=False, alarms=["NOSPACE"]), member("n3"))
@@ -447,10 +449,12 @@ def test_full_databases_do_not_prevent_the_removal_of_a_dead_member():
     corrupt = plan(
         (full, member("n2", alarms=["CORRUPT"]), member("n3")), own("n1", "n3"), remove=["n2"], allow_even=True
     )
-    assert corrupt.problems == ["cluster c: the alarm NOSPACE is set by n1; run playbooks/nospace.yml first"]
+    assert corrupt.problems == [
+        "cluster c: the alarm NOSPACE is set by n1; run the playbook etcdops.headroom.nospace first"
+    ]
     replaced = plan((full, dead, member("n3")), [*own("n1", "n3"), host("n2")], replace=["n2"])
     (problem,) = (text for text in replaced.problems if "NOSPACE" in text)
     assert problem.endswith(
-        "take the hosts of dead ones out of the inventory and remove them with playbooks/scale.yml and -e etcd_scale_allow_even=true, then run "
-        "nospace.yml, and then add hosts"
+        "take the hosts of dead ones out of the inventory and remove them with 'ansible-playbook etcdops.headroom.scale "
+        "-e etcd_scale_allow_even=true', then run nospace, and then add hosts"
     )

@@ -241,7 +241,7 @@ REPLACE = "ansible-playbook etcdops.headroom.replace -e etcd_replace="
         (
             view("n1"),
             ("n4",),
-            f"Add new members with playbooks/scale.yml. If the data of a member is lost, replace the member: run '{REPLACE}n4'",
+            f"Add new members with the playbook etcdops.headroom.scale. If the data of a member is lost, replace the member: run '{REPLACE}n4'",
         ),
         (
             NO_QUORUM,
@@ -371,7 +371,8 @@ def test_a_request_lets_hosts_join():
 def test_without_a_request_the_error_names_the_playbooks():
     hosts = [member("n1", has_data=True, view=answered("n1")), member("n2")]
     with pytest.raises(
-        topology.TopologyError, match=r"playbooks/scale\.yml\. .*etcdops\.headroom\.replace -e etcd_replace=n2"
+        topology.TopologyError,
+        match=r"the playbook etcdops.headroom.scale\. .*etcdops\.headroom\.replace -e etcd_replace=n2",
     ):
         topology.form_clusters(hosts)
 
