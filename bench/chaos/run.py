@@ -15,8 +15,8 @@ one task, and last until the play ends or for 20 s. A run that fails is repeated
 work for its next run. Finally `site.yml` runs once more, which should change nothing. The client then stops, reads all its keys back, and compares
 them with the acknowledged writes.
 
-A write has failed if no endpoint accepted it within 2 s. It counts against the operation if a majority of the members served at each probe
-during that time: four probes a second ask each member whether it can read its own data. In this sense, a majority without a leader serves while it
+A write has failed if no endpoint accepted it within 2 s. It counts against the operation if a majority of the voting members served at
+each probe during that time: four probes a second ask each member whether it can read its own data. In this sense, a majority without a leader serves while it
 elects another one. No write counts before the cluster exists.
 For a restore, acknowledged writes between the snapshot and the restored cluster do not count as lost, because the user asked to replace them.
 

@@ -1,8 +1,8 @@
 """A client that writes unique keys at a steady pace during a fault, and reads all of them back at the end.
 
 A write is due every 50 ms, however long earlier ones take. It goes to the endpoints in turn, each waited for 0.4 s, until one accepts it or
-2 s have passed since it was due. A probe also asks each member four times a second whether it serves (a serializable health check), to judge a
-failed write: did a majority of the members serve during all of its 2 s?
+2 s have passed since it was due. A probe also asks each member four times a second whether it serves (a serializable health check) and has a vote,
+to judge a failed write: did a majority of the voting members serve during all of its 2 s?
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Write:
 
 @dataclass(frozen=True)
 class Probe:
-    """Which members served at a moment."""
+    """Which voting members served at a moment."""
 
     at: float
     serving: frozenset[str]
@@ -171,11 +171,10 @@ class Client:
     def _probe(self, url: str) -> None:
         context = self._connected()
         run_first()
-        endpoint = Endpoint(url, context) if context else None
+        endpoint = Endpoint(url, context, self.session) if context else None
         while endpoint and not self._stopping.wait(PROBE_INTERVAL):
             try:
-                endpoint.get("/health?serializable=true", PROBE_LIMIT)
-                serves = True
+                serves = has_vote(endpoint)
             except Errors:
                 serves = False
             with self._lock:
@@ -183,6 +182,12 @@ class Client:
                 self.record.probes.append(Probe(time.time(), frozenset(self._serving)))
         if endpoint:
             endpoint.close()
+
+
+def has_vote(endpoint: Endpoint) -> bool:
+    """Return whether a member that serves has a vote. Raises one of Errors if it does not serve."""
+    endpoint.get("/health?serializable=true", PROBE_LIMIT)
+    return not endpoint.call("/v3/maintenance/status", {}, PROBE_LIMIT).get("isLearner")
 
 
 class _Worker:

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import ssl
+
 import pytest
 
-from bench.common.campaign.client import Probe, Record, Write, after, value_of
+from bench.common.campaign.client import Probe, Record, Write, after, has_vote, value_of
+from bench.common.gateway import Endpoint
 
 ALL, TWO, ONE = frozenset("abc"), frozenset("ab"), frozenset("a")
 
@@ -60,3 +63,18 @@ def test_lost_are_acknowledged_writes_that_are_missing_or_altered() -> None:
 
 def test_the_end_of_a_range_is_after_every_key_with_the_prefix() -> None:
     assert after("/chaos/a/") == "/chaos/a0"
+
+
+@pytest.mark.parametrize(("status", "serves"), [({"isLearner": True}, False), ({}, True)])
+def test_a_learner_does_not_count(status: dict[str, bool], serves: bool) -> None:
+    """It reads its own data, and no write needs it."""
+
+    class Answers(Endpoint):
+        def get(self, path: str, seconds: float) -> bytes:
+            return b'{"health":"true"}'
+
+        def post(self, path: str, body: object, seconds: float, headers: object = None) -> dict[str, object]:
+            assert path == "/v3/maintenance/status"
+            return dict(status)
+
+    assert has_vote(Answers("https://127.0.0.1:2379", ssl.create_default_context())) is serves
