@@ -224,10 +224,21 @@ def test_the_leader_is_replaced_on_request(site, folder):
 
 
 @pytest.mark.campaign
-def test_three_members_become_five(site, folder):
+def test_three_members_become_five_although_one_hangs(site, folder):
+    """A new member whose disk hangs stays a learner, which has no vote. One whose process hangs is restarted by the next run."""
     five = inventory(folder, "etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
     before = started(site, "etcd-1", "etcd-2", "etcd-3")
+    freeze = "until pidof etcd && fsfreeze -f /var/lib/etcd; do sleep 0.05; done"
+    site.on("etcd-4", f"timeout 200 sh -c '{freeze}' >/dev/null 2>&1 &")
     with writing(5):
+        try:
+            for _ in range(2):
+                run = play(site, "scale", five, etcd_join_timeout=30)
+                assert run.code != 0, run.output
+                assert "etcd-4 does not answer yet" in " ".join(run.output.split()), run.output
+                assert list(members(site).values()).count(True) == 1, "a learner, whose start did not end"
+        finally:
+            site.on("etcd-4", "pkill -STOP -x etcd; fsfreeze -u /var/lib/etcd")
         run = play(site, "scale", five)
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3", "etcd-4", "etcd-5")
