@@ -58,14 +58,20 @@ def members_of(case: Case, version: str, folder: Path) -> list[Member]:
     ]
 
 
-def live_heap(member: Member) -> dict[str, float]:
-    """Trigger a garbage collection through the profiler and return the member's metrics."""
+def heap_profile(member: Member, query: str = "") -> bytes:
+    """Return the member's heap profile, as of its last garbage collection. query: such as ?gc=1, which triggers one."""
     context = None
     if member.tls:
         context = ssl.create_default_context(cafile=str(member.tls / "ca.crt"))
         context.load_cert_chain(member.tls / "client.crt", member.tls / "client.key")
-    with urllib.request.urlopen(f"{member.endpoint}/debug/pprof/heap?gc=1", timeout=60, context=context) as answer:
-        answer.read()
+    with urllib.request.urlopen(f"{member.endpoint}/debug/pprof/heap{query}", timeout=60, context=context) as answer:
+        profile: bytes = answer.read()
+    return profile
+
+
+def live_heap(member: Member) -> dict[str, float]:
+    """Trigger a garbage collection through the profiler and return the member's metrics."""
+    heap_profile(member, "?gc=1")
     return metrics(member.metrics_url)
 
 

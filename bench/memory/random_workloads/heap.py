@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Show what the heap of each member of a random workload consists of when it is largest, from Go's heap profiles.
 
-Profiles are read twice a second while the load of the case runs, without TLS, which does not change where puts are kept. Needs `go`.
+Profiles are read twice a second while the load of the case runs. Needs `go`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,13 @@ import re
 import subprocess
 import tempfile
 import threading
-import urllib.request
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from bench.common.member import Member, binary, leader_of, releases, running
 from bench.common.signals import exit_on_signals
 from bench.memory.cases import MIB, SERIES
-from bench.memory.measure import members_of
+from bench.memory.measure import heap_profile, members_of
 from bench.memory.random_workloads import load
 from bench.memory.random_workloads.cases import generate
 
@@ -56,8 +54,7 @@ def place(stack: Sequence[str]) -> str:
 def read_profile(member: Member, folder: Path) -> dict[str, float]:
     """Return the places of allocation in a member's heap with their MiB, as of its last garbage collection."""
     file = folder / f"{member.name}.profile"
-    with urllib.request.urlopen(f"{member.endpoint}/debug/pprof/heap", timeout=60) as answer:
-        file.write_bytes(answer.read())
+    file.write_bytes(heap_profile(member))
     command = ["go", "tool", "pprof", "-traces", "-unit=MB", "-sample_index=inuse_space"]
     done = subprocess.run(
         [*command, str(binary(member.version)), str(file)], check=True, capture_output=True, text=True, timeout=60
@@ -81,7 +78,7 @@ def main() -> None:
     options = parser.parse_args()
     exit_on_signals()
     version = {version.rpartition(".")[0]: version for version in releases()}[options.series]
-    case = replace(generate(options.seed, options.series), tls=False)
+    case = generate(options.seed, options.series)
     with tempfile.TemporaryDirectory(prefix="headroom-heap-", dir=options.folder) as temporary:
         folder = Path(temporary)
         members = members_of(case, version, folder)
