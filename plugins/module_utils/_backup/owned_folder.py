@@ -15,6 +15,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.locks import try_lock
+
 _LOCK = "lock"
 
 
@@ -70,12 +72,11 @@ def _is_abandoned(folder: str) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return try_lock(handle)
     except OSError:
         return False
     finally:
         os.close(handle)
-    return True
 
 
 def remove_abandoned(parent: str, prefix: str) -> bool:
@@ -96,7 +97,8 @@ def _remove(folder: str) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not try_lock(handle):
+            return False
         shutil.rmtree(folder, ignore_errors=True)
     except OSError:
         return False
