@@ -18,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes import Comparison
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
 
 OPERATION = "comparison of hashes"
 # Another operation may be in progress.
@@ -53,9 +54,7 @@ def record_of(found: Comparison) -> dict[str, Any]:
     if found.corrupt:
         reasons.append(f"the alarm CORRUPT is set for {', '.join(found.corrupt)}")
     if found.verdict == hashes.DIFFER:
-        reasons.append(
-            f"replace it: 'ansible-playbook etcdops.headroom.replace -e etcd_replace={','.join(found.differing)}'"
-        )
+        reasons.append(f"replace it: '{REPLACE.format(names=','.join(found.differing))}'")
     elif found.verdict == hashes.UNDECIDED:
         reasons.append("restore a backup that passed its drill: the playbook etcdops.headroom.restore")
     done = found.verdict == hashes.AGREE and not found.corrupt
