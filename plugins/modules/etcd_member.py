@@ -68,7 +68,7 @@ options:
       - Once the lock is held, the module fails if the process has another digest. Then another play has changed this member, and the planned
         change could undo that, for example by starting an older release.
       - V(down) if the unit was not active when the change was planned. The module then fails if the unit is active, because another play may have
-        changed and started it.
+        changed and started it, unless it runs with O(digest).
       - If it is empty, or no process runs, no digest is compared.
     type: str
     default: ""
@@ -82,7 +82,11 @@ options:
     default: true
     version_added: 0.3.0
   digest:
-    description: With O(state=serving), the expected C(HEADROOM_DIGEST) of the process.
+    description:
+      - With O(state=serving), the expected C(HEADROOM_DIGEST) of the process.
+      - With O(state=drained), the C(HEADROOM_DIGEST) of a process that needs no restart, for a unit that was down when the change was planned. If the
+        unit runs with it now, for example because systemd started it again after space was freed, the module sets RV(started) and transfers no
+        leadership.
     type: str
   settings:
     description:
@@ -139,6 +143,10 @@ moved_to:
   sample: etcd2
 interrupts:
   description: Whether the cluster has no quorum while this member is stopped.
+  returned: with O(state=drained)
+  type: bool
+started:
+  description: Whether the unit runs with O(digest) already, so that no restart is needed.
   returned: with O(state=drained)
   type: bool
 problem:
@@ -207,7 +215,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     name: str = params["name"]
     if needs_no_drain(module, link):
         refuse_stale_plan(module, link)
-        module.exit_json(changed=False, moved_to="", interrupts=False)
+        module.exit_json(changed=False, moved_to="", interrupts=False, started=False)
     began = time.monotonic()
     deadline = began + params["timeout"]
     moved_to, trouble = "", ""
@@ -220,6 +228,8 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
             module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
         deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
         if not lock.busy:
+            if was_started_as_wanted(module, link):
+                module.exit_json(changed=False, moved_to="", interrupts=False, started=True)
             refuse_stale_plan(module, link)
         cluster, _answered_by = observe_cluster(link, params["endpoints"])
         verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
@@ -230,6 +240,7 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
                 changed=bool(moved_to or verdict.move_to),
                 moved_to=moved_to or verdict.move_to,
                 interrupts=verdict.interrupts,
+                started=False,
                 cluster=cluster.as_dict(),
             )
         late = time.monotonic() >= deadline
@@ -270,6 +281,16 @@ def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
             )
         time.sleep(POLL_SECONDS)
     return False
+
+
+def was_started_as_wanted(module: AnsibleModule, link: Connection) -> bool:
+    """Return whether a member that only had to be started runs with the wanted configuration now."""
+    params = module.params
+    if not params["digest"]:
+        return False
+    unit = systemd.show(params["unit"], link.timeout)
+    running = process_environment(unit.pid, DIGEST_VARIABLE) if unit.pid else None
+    return unit.active_state == "active" and running == params["digest"]
 
 
 def refuse_stale_plan(module: AnsibleModule, link: Connection) -> None:

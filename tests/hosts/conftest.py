@@ -49,6 +49,11 @@ class Run:
     code: int
     output: str
 
+    def __repr__(self):
+        """Return what failed: assertions show this where the whole output is cut off."""
+        failed = re.findall(r"^fatal: .*(?:\n {4}.*)*", self.output, re.M)
+        return f"Run(code={self.code}, failed={failed})"
+
     @property
     def changed(self):
         return {host: int(n) for host, n in re.findall(r"^(\S+)\s+: ok=\d+\s+changed=(\d+)", self.output, re.M)}
@@ -74,8 +79,8 @@ class Site:
         )
         return Run(done.returncode, done.stdout)
 
-    def kill_at(self, task, *command):
-        """Run one of Ansible's commands, and kill it with all its processes when a task begins."""
+    def act_at(self, task, action, *command):
+        """Run one of Ansible's commands, and call action with its process when a task begins."""
         process = subprocess.Popen(
             command,
             cwd=PROJECT,
@@ -86,16 +91,25 @@ class Site:
             text=True,
             start_new_session=True,
         )
-        lines = []
+        lines, acted = [], False
         for line in process.stdout:
             lines.append(line)
-            if line.startswith("TASK") and task in line:
-                time.sleep(INTO_TASK)
-                kill_with_descendants(process.pid)
-                process.wait()
-                close_connections()
-                return
-        raise AssertionError("".join(lines))
+            if not acted and line.startswith("TASK") and task in line:
+                acted = True
+                action(process)
+        run = Run(process.wait(), "".join(lines))
+        assert acted, run.output
+        return run
+
+    def kill_at(self, task, *command):
+        """Run one of Ansible's commands, and kill it with all its processes when a task begins."""
+
+        def kill(process):
+            time.sleep(INTO_TASK)
+            kill_with_descendants(process.pid)
+
+        self.act_at(task, kill, *command)
+        close_connections()
 
     def play(self, *arguments, inventory=None, lint=False, **variables):
         """Run site.yml, with extra variables, on the hosts of an inventory (several are separated by commas).

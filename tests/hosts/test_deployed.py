@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 from datetime import datetime
 
 import pytest
@@ -31,6 +32,23 @@ def test_second_run_and_check_change_nothing(site):
         run = site.play(*arguments, lint=True)
         assert run.code == 0, run.output
         assert set(run.changed.values()) == {0}, run.output
+
+
+def test_a_member_that_systemd_starts_during_the_play_is_not_restarted(site):
+    """For example after its full disk was emptied. The play was planned while the member was down."""
+    site.on("etcd-3", "systemctl stop etcd")
+    started = {}
+
+    def start(process):
+        os.killpg(process.pid, signal.SIGSTOP)
+        site.on("etcd-3", "systemctl start etcd")
+        started.update(start_times(site))
+        os.killpg(process.pid, signal.SIGCONT)
+
+    command = ("ansible-playbook", "site.yml", "-e", "etcd_lint_enabled=false")
+    run = site.act_at("Compare the member with its configuration", start, *command)
+    assert run.code == 0, run.output
+    assert set(run.changed.values()) == {0} and start_times(site) == started, run.output
 
 
 @pytest.mark.parametrize("tag", [*map(in_campaign, ["lint", "storage", "tls", "members", "maintenance"]), "report"])

@@ -65,6 +65,9 @@ CASES: dict[str, tuple[dict[str, Any], bool, bool]] = {
     "staged certificates": (member(etcd_tls_staged=True), True, True),
     "moves": (member(etcd_cluster={"members": {"localhost": {"moves": True}}}), True, True),
     "stopped": (member(active_state="inactive"), True, True),
+    "crashed": (member(active_state="failed", digest=None), True, True),
+    "starting": (member(active_state="activating"), True, True),
+    "stopped with staged certificates": (member(active_state="inactive", etcd_tls_staged=True), True, True),
     "never started": (member(digest=None), True, True),
     "forming": (member(**{"/etc/etcd/forming": {"exists": True}}), False, True),
     "disabled": (member(enabled_state="disabled"), False, True),
@@ -83,6 +86,7 @@ def test_what_restarts_a_member(tmp_path: Path) -> None:
     assert found["as configured"]["unit"] == UNIT.replace("DIGEST=", f"DIGEST={DIGEST}")
     for case, (_variables, restarts, changes) in CASES.items():
         assert (found[case]["restarts"], found[case]["changes"]) == (restarts, changes), (case, found[case])
+    assert {case for case in CASES if found[case]["starts"]} == {"stopped", "crashed", "starting"}
 
 
 def test_the_unit_has_a_place_for_the_digest() -> None:

@@ -302,6 +302,17 @@ def test_a_member_that_was_started_since_the_plan_is_not_changed(
     assert [holder.play for holder in running["released"]] == [f"{BOOT}:10:4"]
 
 
+@pytest.mark.parametrize("planned", ["down", "d2"])
+def test_a_member_that_systemd_started_since_the_plan_needs_no_restart(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], tmp_path: Path, planned: str
+) -> None:
+    result = run(etcd_member, capsys, **running["arguments"], planned_digest=planned, digest="d2")
+    assert (result.get("failed", False), result["started"], result["changed"]) == (False, True, False)
+    assert ((tmp_path / "leader").read_text(), running["released"]) == ("1", []), "the lock is held until it serves"
+    other = run(etcd_member, capsys, **running["arguments"], planned_digest="down", digest="d3")
+    assert other["failed"] and other["msg"].startswith("m1 was started since this run was planned")
+
+
 def test_a_member_that_another_play_starts_during_the_wait_is_not_changed(
     capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
