@@ -4,8 +4,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Render the memory model: constants for Python and Rego, formulas for Rego, and the page about both.
 
-From model/*.yml: plugins/module_utils/_model/constants.py, policies/data/model.json and docs/memory-model.md.
-From model/releases.yml also roles/etcd/files/archives.yml: the digests of the archives of etcd.
+From model/*.yml: policies/data/model.json. In plugins/module_utils/_model/: constants.py from memory.yml, inputs.py from inputs.yml, and
+release_tables.py from releases.yml.
+From model/memory.yml also the tables of docs/memory-model.md; from model/releases.yml also roles/etcd/files/archives.yml, the digests of the
+archives of etcd.
 From plugins/module_utils/_model/formulas/: policies/lib/formulas/formulas.rego, for which opa must be on the PATH.
 
 python -m tools.render_model            write the files
@@ -17,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,13 @@ import tomllib
 import yaml
 
 from tools.formulas_table import table as formulas_table
+from tools.model_modules import constants_module, inputs_module, release_tables_module
 from tools.rego_from_formulas import called_by_policies, rego
 from tools.spellings import spellings
 
 PROJECT = Path(__file__).resolve().parents[1]
 MODEL = PROJECT / "model"
-PYTHON = PROJECT / "plugins" / "module_utils" / "_model" / "constants.py"
+PYTHON = PROJECT / "plugins" / "module_utils" / "_model"
 FORMULAS = PROJECT / "plugins" / "module_utils" / "_model" / "formulas"
 # import-linter's contract, which lists the files of formulas: all of them, because it is exhaustive.
 FORMULAS_CONTRACT = "Formulas call those of lower layers"
@@ -39,28 +41,6 @@ DATA = POLICIES / "data" / "model.json"
 REGO = POLICIES / "lib" / "formulas" / "formulas.rego"
 PAGE = PROJECT / "docs" / "memory-model.md"
 ARCHIVES = PROJECT / "roles" / "etcd" / "files" / "archives.yml"
-LINE_LENGTH = 120
-
-HEADER = '''\
-# Copyright (c) 2026, Headroom contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
-"""Generated from model/releases.yml and model/memory.yml by `make model`: change those files.
-
-Private to the collection.
-"""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
-
-
-@dataclass(frozen=True)
-class Constants:
-    """The constants of the memory model for one series of etcd, at one end of their ranges."""
-
-'''
 
 
 def flat_keys(keys: dict[str, Any], prefix: str = "") -> dict[str, str]:
@@ -129,9 +109,10 @@ def at_end(value: Any, end: str) -> int:
 
 
 def load() -> dict[str, Any]:
-    """Read both files and return the model as it is rendered."""
+    """Read the files and return the model as it is rendered."""
     releases = yaml.safe_load((MODEL / "releases.yml").read_text(encoding="utf-8"))
     memory = yaml.safe_load((MODEL / "memory.yml").read_text(encoding="utf-8"))
+    inputs = yaml.safe_load((MODEL / "inputs.yml").read_text(encoding="utf-8"))
     constants = memory["constants"]
     keys = {name: flat_keys(release["config_keys"]) for name, release in releases["series"].items()}
     return {
@@ -152,39 +133,12 @@ def load() -> dict[str, Any]:
         },
         "size_classes": memory["size_classes"],
         "go_page": memory["go_page"],
-        "workload": memory["workload"],
-        "estimate_settings": memory["settings"],
+        "workload": inputs["workload"],
+        "estimate_settings": inputs["settings"],
         "plan": {
-            name: {key: by_series(value, name) for key, value in memory["plan"].items()} for name in releases["series"]
+            name: {key: by_series(value, name) for key, value in inputs["plan"].items()} for name in releases["series"]
         },
     }
-
-
-def literal(value: Any, indent: int, used: int, tail: int) -> str:
-    """Write a value as Python source in the layout of ruff's formatter.
-
-    used: columns taken before the value; tail: columns needed behind it.
-    """
-    if isinstance(value, str):
-        short = json.dumps(value, ensure_ascii=False)
-    elif isinstance(value, dict):
-        short = "{" + ", ".join(f"{literal(k, 0, 0, 0)}: {literal(v, 0, -10000, 0)}" for k, v in value.items()) + "}"
-    elif isinstance(value, list):
-        short = "[" + ", ".join(literal(item, 0, -10000, 0) for item in value) + "]"
-    else:
-        return repr(value)
-    if isinstance(value, str) or not value or used + len(short) + tail <= LINE_LENGTH:
-        return short
-    inner = indent + 4
-    pad = " " * inner
-    lines: list[str] = []
-    if isinstance(value, dict):
-        for key, item in value.items():
-            head = f"{pad}{literal(key, 0, 0, 0)}: "
-            lines.append(f"{head}{literal(item, inner, len(head), 1)},")
-        return "{\n" + "\n".join(lines) + "\n" + " " * indent + "}"
-    lines = [f"{pad}{literal(item, inner, inner, 1)}," for item in value]
-    return "[\n" + "\n".join(lines) + "\n" + " " * indent + "]"
 
 
 def shown(value: Any) -> str:
@@ -224,45 +178,6 @@ def page() -> str:
     return text
 
 
-def constants_class(names: Iterable[str]) -> str:
-    """Return the fields of the class Constants."""
-    return "".join(f"    {name}: int\n" for name in names)
-
-
-def constants_literal(name: str, by_release: dict[str, dict[str, int]]) -> str:
-    """Return the assignment of the constants of every series, at one end of their ranges."""
-    lines = [f"{name}: dict[str, Constants] = {{"]
-    for series, constants in by_release.items():
-        fields = [f"        {constant}={value}," for constant, value in constants.items()]
-        lines += [f'    "{series}": Constants(', *fields, "    ),"]
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def python(model: dict[str, Any]) -> str:
-    """Return the Python module."""
-    names = {
-        "SERIES": "series",
-        "SETTINGS": "settings",
-        "BUGS": "bugs",
-        "SIZE_CLASSES": "size_classes",
-        "GO_PAGE": "go_page",
-        "WORKLOAD": "workload",
-        "ESTIMATE_SETTINGS": "estimate_settings",
-        "PLAN": "plan",
-    }
-    types = {"BUGS": "list[dict[str, Any]]", "SIZE_CLASSES": "list[int]", "GO_PAGE": "int"}
-    constants = model["constants"]
-    parts = [constants_class(next(iter(constants["high"].values()))) + "\n"]
-    parts += [constants_literal(f"CONSTANTS_{end.upper()}", constants[end]) for end in ("low", "high")]
-    # Only the linter sees the settings that lead to a defect.
-    bugs = [{key: value for key, value in bug.items() if key != "condition"} for bug in model["bugs"]]
-    for constant, key in names.items():
-        head = f"{constant}: {types.get(constant, 'dict[str, Any]')} = "
-        value = bugs if key == "bugs" else model[key]
-        parts.append(head + literal(value, 0, len(head), 0) + "\n")
-    return HEADER + "\n".join(parts)
-
-
 def data(model: dict[str, Any]) -> str:
     """Return the document for Rego, which computes with the high ends alone."""
     tables = {"spellings": spellings(model), "variables": {f"etcd_{name}": name for name in model["settings"]}}
@@ -282,7 +197,15 @@ def archives() -> str:
 def render(model: dict[str, Any]) -> list[tuple[Path, str]]:
     """Return the files with their contents."""
     policy = rego(formulas(), FORMULAS.relative_to(PROJECT).as_posix(), called_by_policies(POLICIES, REGO))
-    return [(PYTHON, python(model)), (DATA, data(model)), (REGO, policy), (PAGE, page()), (ARCHIVES, archives())]
+    return [
+        (PYTHON / "constants.py", constants_module(model)),
+        (PYTHON / "inputs.py", inputs_module(model)),
+        (PYTHON / "release_tables.py", release_tables_module(model)),
+        (DATA, data(model)),
+        (REGO, policy),
+        (PAGE, page()),
+        (ARCHIVES, archives()),
+    ]
 
 
 def main() -> int:

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SERIES
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SERIES
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import MIN_BUDGET, PlanInfeasible, plan
 
 ONE_ESTIMATE = 0.050  # seconds, for the slowest run

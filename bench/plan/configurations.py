@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series
 
 from bench.common.member import Member, leader_of, metrics

@@ -17,8 +17,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import retention_amount
 
 from tests.policies.tools import tool

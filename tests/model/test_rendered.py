@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import ESTIMATE_SETTINGS, WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS, WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 from tools.rego_from_formulas import Unsupported, rego

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH, PLAN
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = yaml.safe_load((ROOT / "policies" / "data" / "thresholds.yml").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ Source: https://etcd.io/docs/v3.7/upgrades/ and https://etcd.io/docs/v3.7/downgr
 
 from __future__ import annotations
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SERIES
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SERIES
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import known_bugs, series, version_key
 
 

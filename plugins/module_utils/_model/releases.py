@@ -15,7 +15,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import parse_duration
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import BUGS, SERIES, SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import BUGS, SERIES, SETTINGS
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
 

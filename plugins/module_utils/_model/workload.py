@@ -20,14 +20,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     parse_count,
     parse_size,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
-    CONSTANTS_HIGH,
-    ESTIMATE_SETTINGS,
-    SERIES,
-    SETTINGS,
-    WORKLOAD,
-    Constants,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH, Constants
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS, WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SERIES, SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series as series_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import version_key
 
@@ -43,7 +38,7 @@ class BadInput(ValueError):
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload with every default filled in. The section workload of model/memory.yml describes the fields."""
+    """A workload with every default filled in. The section workload of model/inputs.yml describes the fields."""
 
     value_size: int
     key_size: int

@@ -16,8 +16,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     format_sizes_distinctly,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import estimate
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories

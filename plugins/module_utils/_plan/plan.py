@@ -17,8 +17,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     format_sizes_distinctly,
     parse_size,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, check_range, parse_input
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import describe

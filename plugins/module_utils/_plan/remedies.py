@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size, round_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release, version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import largest_value
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of

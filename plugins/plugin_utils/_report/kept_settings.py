@@ -11,12 +11,9 @@ from typing import Any, TypeVar
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.process_settings import ProcessSettings
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
-    CONSTANTS_HIGH,
-    ESTIMATE_SETTINGS,
-    SETTINGS,
-    WORKLOAD,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS, WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import put_size
 
 _Value = TypeVar("_Value")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 
 # kubespray gives each cluster this token (roles/etcd/templates/etcd.env.j2), and has variables for these settings (roles/etcd).
 _KUBESPRAY_TOKEN = "k8s_etcd"

@@ -16,7 +16,7 @@ def quota_with_margin(constants: Constants, margin: int, step: int, size: int, c
     """Return the quota for a database of this size: with a margin in permille, in whole steps, between etcd's default and a ceiling.
 
     Unit: bytes
-    Source: the section plan of model/memory.yml
+    Source: the section plan of model/inputs.yml
     """
     wanted = divide_up(permille(size, margin), step) * step
     return min(max(wanted, constants.quota_default), ceiling)

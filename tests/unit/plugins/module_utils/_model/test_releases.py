@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import SERIES, SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SERIES, SETTINGS
 
 
 @pytest.mark.parametrize(
