@@ -89,6 +89,8 @@ def cases(series: Sequence[str] = SERIES) -> Iterator[Case]:
         yield shuffled(one, "fit", 12000, 30000, 324)
         yield shuffled(one, "fit", 12000, 30000, 32)
         yield shuffled(one, "check", 7000, 30000, 128)
+        # Fewer keys than the cache of the index holds.
+        yield shuffled(one, "check", 12000, 8000, 128)
 
 
 class Idle:

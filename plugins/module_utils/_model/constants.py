@@ -60,6 +60,7 @@ class Constants:
     restore_share: int
     restore_further: int
     restore_queue: int
+    restore_uncached: int
     restore_queue_key: int
     restore_queue_size: int
     restore_key: int
@@ -153,6 +154,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restore_share=300,
         restore_further=6500,
         restore_queue=750,
+        restore_uncached=1500,
         restore_queue_key=1,
         restore_queue_size=7500,
         restore_key=24,
@@ -244,6 +246,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restore_share=300,
         restore_further=6500,
         restore_queue=800,
+        restore_uncached=1500,
         restore_queue_key=1,
         restore_queue_size=7500,
         restore_key=0,
@@ -335,6 +338,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         restore_share=300,
         restore_further=6500,
         restore_queue=550,
+        restore_uncached=1500,
         restore_queue_key=1,
         restore_queue_size=7500,
         restore_key=0,
@@ -429,6 +433,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restore_share=300,
         restore_further=6500,
         restore_queue=750,
+        restore_uncached=1500,
         restore_queue_key=1,
         restore_queue_size=7500,
         restore_key=24,
@@ -520,6 +525,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restore_share=300,
         restore_further=6500,
         restore_queue=800,
+        restore_uncached=1500,
         restore_queue_key=1,
         restore_queue_size=7500,
         restore_key=0,
@@ -611,6 +617,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         restore_share=300,
         restore_further=6500,
         restore_queue=550,
+        restore_uncached=1500,
         restore_queue_key=1,
         restore_queue_size=7500,
         restore_key=0,

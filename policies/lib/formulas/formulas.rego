@@ -249,9 +249,11 @@ restore_garbage(constants, workload, settings, db) := arithmetic.scale_up(most, 
 }
 
 # Return the revisions that wait to be indexed, if keys were written in random order, which takes longer to index, as do long keys.
-restore_queue(constants, workload, db) := arithmetic.permille(waiting * size, constants.restore_queue + (workload.key_size * constants.restore_queue_key)) if {
+restore_queue(constants, workload, db) := arithmetic.scale_up(queue, min([uncached, workload.keys]), workload.keys) if {
 	size := min([put_size(workload) + constants.restore_pending, constants.restore_queue_size])
 	waiting := waiting_revisions(constants, workload.keys + db.history)
+	uncached := arithmetic.permille(max([workload.keys - constants.restore_chunk, 0]), constants.restore_uncached)
+	queue := arithmetic.permille(waiting * size, constants.restore_queue + (workload.key_size * constants.restore_queue_key))
 }
 
 # Return the heap at the end of a start's reading, when the index is complete and the last revisions still wait.

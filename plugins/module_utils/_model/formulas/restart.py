@@ -73,14 +73,17 @@ def restore_garbage(constants: Constants, workload: Workload, settings: Settings
 def restore_queue(constants: Constants, workload: Workload, db: Database) -> int:
     """Return the revisions that wait to be indexed, if keys were written in random order, which takes longer to index, as do long keys.
 
-    Large revisions take longer to read, so fewer of them wait.
+    A cache holds as many keys as a chunk has revisions, and those beyond it take longer to find. Large revisions are read more slowly, so fewer of
+    them wait.
 
     Unit: bytes
-    Source: server/storage/mvcc/kvstore.go, restoreIntoIndex; measured, see the constants
+    Source: server/storage/mvcc/kvstore.go, restoreIntoIndex and its kiCache; measured, see the constants
     """
     size = min(put_size(workload) + constants.restore_pending, constants.restore_queue_size)
     waiting = waiting_revisions(constants, workload.keys + db.history)
-    return permille(waiting * size, constants.restore_queue + workload.key_size * constants.restore_queue_key)
+    uncached = permille(max(workload.keys - constants.restore_chunk, 0), constants.restore_uncached)
+    queue = permille(waiting * size, constants.restore_queue + workload.key_size * constants.restore_queue_key)
+    return scale_up(queue, min(uncached, workload.keys), workload.keys)
 
 
 def restore_indexing(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:

@@ -41,6 +41,21 @@ def test_a_start_that_reads_large_values(version: str, value: int, revisions: in
     assert 0.75 * peak < start_peak(version, value, revisions, gogc=gogc) < 2.2 * peak
 
 
+@pytest.mark.parametrize("version", ["3.5.35", "3.6.16", "3.7.3"])
+def test_keys_in_the_cache_of_the_index_do_not_wait(version: str) -> None:
+    """The cache holds 10,000 keys. With 30,000 shuffled keys the queue was as long as with 75,609."""
+    constants = CONSTANTS_HIGH[version[:3]]
+
+    def queue(keys: int) -> int:
+        stored = {"value_size": 12000, "key_size": 32, "keys": keys, "revisions_per_key": 150000 // keys}
+        given = parse_input(version, stored, {"quota_backend_bytes": 16 << 30}, 1)
+        return restart.restore_queue(
+            constants, given.workload, storage.database(constants, given.workload, given.settings)
+        )
+
+    assert queue(1000) == queue(10000) == 0 < queue(15000) < queue(30000) == queue(75000)
+
+
 def test_a_high_gogc_adds_only_to_the_garbage_between_collections() -> None:
     """A start over 3,000 values of 100 kB took 58 to 82 MiB with GOGC 100, and 36 to 64 MiB with 200."""
     often, seldom = (start_peak("3.7.3", 100000, 3000, gogc=gogc) for gogc in (100, 200))
