@@ -76,7 +76,7 @@ bench-chaos-quick: setup-bench-chaos-quick ## run only the most informative case
 bench-demo: setup-bench-demo ## load the demo's hosts at twice the rate in their inventory, and draw planned and measured memory (4 minutes)
 	@$(RUN) python -m bench.demo.plan_and_measured
 
-bench-follower: setup-bench-follower ## measure leaders while a follower receives a snapshot that are not in bench/follower/results.csv yet (25 minutes, as root)
+bench-follower: setup-bench-follower ## measure a leader while a follower receives a snapshot: the cases that bench/follower/results.csv lacks (25 minutes, as root)
 	@$(RUN) python -m bench.follower.run && python -m bench.follower.report
 
 bench-lifecycle: setup-bench-lifecycle ## time an upgrade, and run four scenarios, real etcd and certificates with the tests that `make test` leaves out (more than an hour)

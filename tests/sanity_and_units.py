@@ -24,7 +24,7 @@ def bring_pip() -> None:
     """Put a script that installs Python's bundled pip where ansible-test would cache the one that it downloads."""
     found = importlib.util.find_spec("ansible_test")
     if found is None or not found.submodule_search_locations:
-        sys.exit("ansible_test.py: ansible-core is not installed in this environment")
+        sys.exit("sanity_and_units.py: ansible-core is not installed in this environment")
     source = (Path(found.submodule_search_locations[0]) / "_internal" / "python_requirements.py").read_text()
     cache = HOME / ".ansible" / "test" / "cache"
     cache.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Draw docs/images/architecture.svg from the code: roles, rooms with their files, and what each room imports; --check only compares.
+"""Draw docs/images/architecture.svg from the code: roles, packages with their files, and what each package imports; --check only compares.
 
 The rows are the layers of import-linter's contract in pyproject.toml, top first.
 """
@@ -23,7 +23,7 @@ WIDTH, MARGIN, LABEL, GAP, PADDING = 960, 16, 118, 12, 10
 TITLE, SMALL, LINE = 13, 11, 16
 # An average character of a sans-serif font, in ems; a little too wide, so that no text leaves its box.
 CHARACTER, BOLD = 0.56, 0.66
-COLORS = {"user": "#e8f1fb", "entry": "#e6f4ea", "room": "#fff8e1"}
+COLORS = {"user": "#e8f1fb", "entry": "#e6f4ea", "package": "#fff8e1"}
 LABELS = (
     ("what users run",),
     ("roles",),
@@ -39,7 +39,7 @@ LABELS = (
 
 @dataclass(frozen=True)
 class Box:
-    """A room: its title, the names in it, the rooms that it imports, and its color."""
+    """A package: its title, the names in it, the packages that it imports, and its color."""
 
     title: str
     names: tuple[str, ...]
@@ -52,17 +52,17 @@ class Box:
 
 
 def room_of(module: str) -> str | None:
-    """Return the room of a dotted module name below PACKAGE, such as module_utils._etcd or filter; None outside PACKAGE."""
+    """Return the package of a dotted module name below PACKAGE, such as module_utils._etcd or filter; None outside PACKAGE."""
     if not module.startswith(f"{PACKAGE}."):
         return None
     parts = module.removeprefix(f"{PACKAGE}.").split(".")
     return ".".join(parts[:2]) if parts[0] in ("module_utils", "plugin_utils") and len(parts) > 1 else parts[0]
 
 
-def imports(room: str) -> set[str]:
-    """Return the other rooms that the files of this room import."""
+def imports(package: str) -> set[str]:
+    """Return the other packages that the files of this package import."""
     found: set[str] = set()
-    for path in sorted((PLUGINS / room.replace(".", "/")).rglob("*.py")):
+    for path in sorted((PLUGINS / package.replace(".", "/")).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             names = []
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -70,30 +70,30 @@ def imports(room: str) -> set[str]:
             elif isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             found.update(filter(None, map(room_of, names)))
-    return found - {room}
+    return found - {package}
 
 
-def short(room: str) -> str:
-    """Return a room's name as other boxes list it. Both `_utils` folders have a `_plan`, so those of plugin_utils keep their folder."""
-    return room.removeprefix("module_utils.").replace(".", "/")
+def short(package: str) -> str:
+    """Return a package's name as other boxes list it. Both `_utils` folders have a `_plan`, so those of plugin_utils keep their folder."""
+    return package.removeprefix("module_utils.").replace(".", "/")
 
 
-def room_box(room: str, order: list[str]) -> Box:
-    """Return the box of a room. order: all rooms, the top layer first."""
-    folder = PLUGINS / room.replace(".", "/")
+def room_box(package: str, order: list[str]) -> Box:
+    """Return the box of a package. order: all packages, the top layer first."""
+    folder = PLUGINS / package.replace(".", "/")
     files = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
     names = sorted(name for name in files if name not in ("__init__", "__pycache__"))
-    uses = tuple(short(name) for name in sorted(imports(room), key=order.index))
-    is_entry = "_utils" not in room
-    return Box(room.replace(".", "/"), tuple(names), uses, COLORS["entry" if is_entry else "room"])
+    uses = tuple(short(name) for name in sorted(imports(package), key=order.index))
+    is_entry = "_utils" not in package
+    return Box(package.replace(".", "/"), tuple(names), uses, COLORS["entry" if is_entry else "package"])
 
 
 def rows() -> list[list[Box]]:
     """Return the picture's rows: playbooks and policies, roles, then the layers of the contract."""
     contracts = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
-    rooms = [[room.strip() for room in layer.split("|")] for layer in layers]
-    order = [room for layer in rooms for room in layer]
+    packages = [[package.strip() for package in layer.split("|")] for layer in layers]
+    order = [package for layer in packages for package in layer]
     playbooks = tuple(sorted(path.stem for path in (PROJECT / "playbooks").glob("*.yml")))
     rules = tuple(sorted(path.name for path in (PROJECT / "policies/rules").iterdir() if path.is_dir()))
     roles = tuple(sorted(path.name for path in (PROJECT / "roles").iterdir() if (path / "tasks").is_dir()))
@@ -104,7 +104,7 @@ def rows() -> list[list[Box]]:
     return [
         users,
         [Box("roles", roles, ("modules", "filter"), COLORS["user"])],
-        *([room_box(room, order) for room in layer] for layer in rooms),
+        *([room_box(package, order) for package in layer] for layer in packages),
     ]
 
 
@@ -153,7 +153,7 @@ def text(x: float, y: float, content: str, style: str = "") -> str:
 
 
 def draw_box(box: Box, x: float, y: float, width: float, height: float) -> list[str]:
-    """Return the SVG elements of a box: frame, title, names, and at the bottom the imported rooms."""
+    """Return the SVG elements of a box: frame, title, names, and at the bottom the imported packages."""
     frame = f'<rect x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height:.0f}" rx="5" fill="{box.color}" stroke="#8a8f98"/>'
     left, top = x + PADDING, y + PADDING + TITLE - 2
     parts = [frame, text(left, top, box.title, f' font-size="{TITLE}" font-weight="bold"')]
@@ -192,7 +192,9 @@ def picture() -> str:
         middle = (top + y - GAP) / 2
         for number, line in enumerate(label):
             parts.append(text(MARGIN, middle + 4 + (number - (len(label) - 1) / 2) * LINE, line, ' fill="#57606a"'))
-    legend = "Each room lists its files, and the rooms that it imports: only those in lower layers, never neighbours."
+    legend = (
+        "Each package lists its files, and the packages that it imports: only those in lower layers, never neighbours."
+    )
     parts.append(text(MARGIN, y + 12, legend, ' fill="#57606a"'))
     total = y + 12 + MARGIN
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{total:.0f}" viewBox="0 0 {WIDTH} {total:.0f}" '

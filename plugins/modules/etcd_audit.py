@@ -77,7 +77,7 @@ EXAMPLES = r"""
     endpoints: ["https://10.0.0.11:2379"]
   register: measured
 
-- name: Judge it
+- name: Check the cluster against the policies
   etcdops.headroom.etcd_audit:
     measured: "{{ measured }}"
 
@@ -87,7 +87,7 @@ EXAMPLES = r"""
     compare_hashes: true
   register: compared
 
-- name: Judge it with their data
+- name: Check the cluster and its data against the policies
   etcdops.headroom.etcd_audit:
     measured: "{{ measured }}"
     comparison: "{{ compared.comparison }}"

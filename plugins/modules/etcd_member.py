@@ -111,7 +111,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Move leadership away, or stop here if the others are not healthy
+- name: Transfer the leadership to another healthy member
   etcdops.headroom.etcd_member:
     name: "{{ inventory_hostname }}"
     state: drained
@@ -122,7 +122,7 @@ EXAMPLES = r"""
     name: etcd
     state: restarted
 
-- name: Wait until it serves with what was asked for
+- name: Wait until the member serves with the requested settings
   etcdops.headroom.etcd_member:
     name: "{{ inventory_hostname }}"
     state: serving

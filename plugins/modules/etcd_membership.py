@@ -88,7 +88,7 @@ EXAMPLES = r"""
     peer_url: https://10.0.0.14:2380
   register: added
 
-- name: Promote it once it has caught up
+- name: Promote the learner once it has caught up
   etcdops.headroom.etcd_membership:
     name: "{{ inventory_hostname }}"
     state: promoted

@@ -53,7 +53,7 @@ EXAMPLES = r"""
   delegate_to: localhost
   register: estimate
 
-- name: Show it
+- name: Print the estimate
   ansible.builtin.debug:
     msg: "{{ estimate.report.splitlines() }}"
 """
@@ -150,7 +150,7 @@ db_hot:
   description: Bytes of RV(db_size) that must stay in memory so that the member does not thrash.
   returned: success
   type: int
-beside_go:
+outside_go:
   description: Bytes needed outside Go's memory - RV(db_hot), the program, and the kernel's memory.
   returned: success
   type: int
@@ -160,7 +160,8 @@ memory_max_least:
   type: int
 memory_max_recommended:
   description:
-    - The recommended C(MemoryMax), with room for the whole RV(db_size) in the page cache.
+    - The recommended C(MemoryMax), with room for the whole RV(db_size) in the page cache, for a restart, and for a leader whose follower receives a
+      snapshot.
     - Below it, etcd rereads evicted pages of the database from the disk, mostly during compaction and at a start.
   returned: success
   type: int

@@ -13,8 +13,9 @@ version_added: 0.1.0
 description:
   - Finds flags that keep the peak memory of a member within a budget, in steady state and after a restart, with the smallest trade-offs.
   - Until the workload fits, the plan trades these away, in this order. Catch-up entries beyond 30 s of writes; headroom of Go's garbage
-    collector, by GOMEMLIMIT (GOGC before etcd 3.5.8); catch-up entries down to 1000; more of the collector's headroom, and a snapshot-count
-    that is efficient for CPU and fsync; a history of five minutes; catch-up entries down to 100, or 1 with a single member.
+    collector, by GOMEMLIMIT (GOGC before etcd 3.5.8); time between two disk snapshots; catch-up entries down to 1000; page cache for the whole
+    database; more of the collector's headroom, and a snapshot-count that is efficient for CPU and fsync; room for the leader's raft log while a
+    follower receives a snapshot; a history of five minutes; catch-up entries down to 100, or 1 with a single member.
   - The history is longer than five minutes only if the whole database fits the budget and the index a quarter of it. The quota leaves
     room for free pages, and is at most 8 GiB.
   - Keeps the settings in O(settings), and shows their cost.
@@ -64,7 +65,7 @@ EXAMPLES = r"""
   delegate_to: localhost
   register: plan
 
-- name: Show it
+- name: Print the plan
   ansible.builtin.debug:
     msg: "{{ plan.report.splitlines() }}"
 """

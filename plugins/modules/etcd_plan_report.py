@@ -27,8 +27,8 @@ options:
   budget:
     description:
       - Memory that a member may use, page cache included, in bytes or with a unit, for example V(2GB).
-      - Defaults to the smallest budget without trade-offs, which means catch-up entries for 30 s of writes and no GOMEMLIMIT
-        below the heap's peak. The report then also states the smallest budget that fits at all.
+      - Defaults to the smallest budget without any of the trade-offs that M(etcdops.headroom.etcd_memory_plan) lists, except catch-up entries beyond
+        30 s of writes. The report then also states the smallest budget that fits at all.
     type: raw
   settings:
     description: Settings that the plan must keep, with the names of O(etcdops.headroom.etcd_memory_estimate#module:settings).

@@ -43,7 +43,7 @@ def test_only_one_of_the_two_budgets_has_room(case: Case) -> None:
     room, least = case.plan(), replace(case, budget=LEAST).plan()
     assert room["memory_max"] > least["memory_max"]
     for planned, fits in ((room, True), (least, False)):
-        needed = planned["estimate"]["follower_snapshot_rss_anon_peak"] + planned["estimate"]["beside_go"]
+        needed = planned["estimate"]["follower_snapshot_rss_anon_peak"] + planned["estimate"]["outside_go"]
         assert (needed <= planned["memory_high"]) is fits
 
 

@@ -137,7 +137,7 @@ def python_answer(case: dict[str, Any]) -> Any:
     answer = {
         **{name: figures[name] for name in FIGURES},
         "settings": {**settings, "retention": retention},
-        "outside_go": figures["beside_go"],
+        "outside_go": figures["outside_go"],
         "components": components,
     }
     database = {"size": figures["db_size"], "in_use": figures["db_in_use"], "index": components["index"]}

@@ -206,7 +206,7 @@ CASES: dict[str, Case] = {
         },
         {
             "version/data_corruption": "etcd 3.5.16",
-            "inventory/unknown_value": "no variable tells for which role this inventory is",
+            "inventory/unknown_value": "no variable identifies the role of this inventory",
         },
         {"version/unknown", "compaction/off", "memory/quota_unset", "durability/no_backup", "memory/snapshot_count"},
     ),

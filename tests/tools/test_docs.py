@@ -54,9 +54,9 @@ def test_the_map_names_every_folder() -> None:
         ["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=True
     ).stdout.split()
     top = {path.split("/")[0] + "/" for path in listing if "/" in path and not path.startswith(".")}
-    rooms = {"/".join(path.split("/")[:3]) + "/" for path in listing if path.startswith("plugins/module_utils/")}
+    packages = {"/".join(path.split("/")[:3]) + "/" for path in listing if path.startswith("plugins/module_utils/")}
     ignored = {"changelogs/", "docs/", "inventory/", "meta/", "requirements/", "plugins/"}
-    assert {folder for folder in top | rooms if folder not in ignored and f"`{folder}" not in MAP} == set()
+    assert {folder for folder in top | packages if folder not in ignored and f"`{folder}" not in MAP} == set()
 
 
 def test_the_index_lists_the_public_playbooks() -> None:

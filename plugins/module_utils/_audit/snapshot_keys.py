@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +45,7 @@ def survey_snapshot(snapshot: Snapshot, request: Request, timing: Timing) -> dic
     """Return the result of etcd_keyspace_info for a snapshot. Raises MeasureError, DrillError and EtcdctlError."""
     check_request(request)
     _check(snapshot)
-    limits = scratch.Limits(snapshot.memory_max, time.monotonic() + snapshot.timeout)
+    limits = scratch.Limits(snapshot.memory_max, snapshot.timeout)
     needed = 2 * os.path.getsize(snapshot.path) + scratch.OVERHEAD
     try:
         with scratch.scratch_folder(snapshot.scratch_dir, needed) as folder:

@@ -62,7 +62,8 @@ class Request:
 
     ``path`` is the backup, empty for the newest in ``directory`` whose name starts with ``prefix``. ``memory_max`` and ``reserve``
     (which stays free in ``scratch_dir``) are in bytes, ``timeout`` is the time limit of the drill in seconds. Without ``live`` the
-    backup is restored and read, but not compared with the cluster. ``identity_file`` decrypts an encrypted backup.
+    backup is restored and read, but not compared with the cluster. ``identity_file`` decrypts an encrypted backup. Messages name
+    ``timeout_option`` as the option with the time limit.
     """
 
     directory: str
@@ -74,6 +75,7 @@ class Request:
     timeout: int
     live: bool
     identity_file: str = ""
+    timeout_option: str = "timeout"
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ def run_drill(
     """
     planned = plan_drill(request, tools, endpoints)
     began = time.monotonic()
-    limits = scratch.Limits(request.memory_max, began + request.timeout)
+    limits = scratch.Limits(request.memory_max, request.timeout, request.timeout_option, began)
     try:
         check.verify_snapshot(planned.path, tools.etcdutl_path, request.timeout)
         with scratch.scratch_folder(request.scratch_dir, planned.needed) as folder:

@@ -129,7 +129,7 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
     source = find_data(request)
     check_tools(request, tools)
     restore.check_stopped(request.data_dir)
-    limits = scratch.Limits(request.memory_max, time.monotonic() + request.timeout)
+    limits = scratch.Limits(request.memory_max, request.timeout)
     now = int(time.time())
     try:
         with scratch.scratch_folder(request.directory, required_bytes(source), OPTION) as folder:

@@ -13,8 +13,9 @@ import re
 from collections.abc import Sequence
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import GROWTH_BYTES, WAL_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import (
     allocated_bytes,
     available_bytes,
@@ -32,7 +33,7 @@ def check_free_space(
     check_folders(restore, planned=planned)
     wanted = [(folder, "a copy of the snapshot", size) for folder in copy_dirs]
     wanted.append((os.path.dirname(restore.data_dir), "the new database", size + GROWTH_BYTES))
-    wanted.append((os.path.dirname(restore.swaps[0].live), "the new log", WAL_BYTES))
+    wanted.append((os.path.dirname(restore.swaps[0].live), "the new log", NEW_LOG_BYTES))
     volumes: dict[int, tuple[str, list[tuple[str, int]]]] = {}
     for folder, purpose, needed in wanted:
         existing = existing_parent(folder)

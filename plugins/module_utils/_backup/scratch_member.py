@@ -16,24 +16,24 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages, owned_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import is_host_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     parse_status,
     run_etcdctl,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import allocated_bytes, available_bytes
 
-# Bytes that etcd writes in addition to its database: two WAL segments of 64 MB, one allocated ahead, and a database that grows by 16 MB at a time.
-WAL_BYTES = 128 << 20
-GROWTH_BYTES = 32 << 20
-OVERHEAD = WAL_BYTES + GROWTH_BYTES
+# Bytes that etcd writes in addition to its database.
+OVERHEAD = NEW_LOG_BYTES + GROWTH_BYTES
 # With less, the Go runtime and bbolt's free list leave no memory for the index.
 MIN_MEMORY = 128 << 20
 
@@ -71,17 +71,22 @@ class StartError(DrillError):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the scratch member: ``memory`` in bytes, ``deadline`` on the clock of time.monotonic()."""
+    """Limits of the scratch member: ``memory`` in bytes, ``seconds`` from ``began`` on, which is on the clock of time.monotonic().
+
+    Messages name the ``option`` with the time limit.
+    """
 
     memory: int
-    deadline: float
+    seconds: float
+    option: str = "timeout"
+    began: float = field(default_factory=time.monotonic)
 
     def seconds_left(self) -> float:
-        """Return the seconds until the deadline. Raises DrillError after it."""
-        seconds = self.deadline - time.monotonic()
-        if seconds <= 0:
-            raise DrillError("the time limit has passed: raise timeout")
-        return seconds
+        """Return the seconds that are left. Raises DrillError if none are."""
+        left = self.began + self.seconds - time.monotonic()
+        if left <= 0:
+            raise DrillError(f"the time limit of {self.seconds:.0f} s has passed: raise {self.option}")
+        return left
 
 
 @contextlib.contextmanager

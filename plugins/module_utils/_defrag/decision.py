@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import drain_verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import (
     CONSTANTS_HIGH,
     CONSTANTS_LOW,
@@ -24,8 +26,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
 )
 
 MIB = 1 << 20
-# In addition to the copy: bbolt grows a file by 16 MiB, and a WAL on the same volume grows by files of 64 MB.
-DISK_SPARE = 16 * MIB + 2 * 64 * MIB
+# In addition to the copy: the database grows, and so does a write-ahead log on the same volume.
+DISK_SPARE = GROWTH_BYTES + NEW_LOG_BYTES
 # Memory that the kernel counts in addition to RssAnon: sockets, page tables, pages under writeback.
 MEMORY_SPARE = 32 * MIB
 

@@ -15,6 +15,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
+# What a database may grow by while it is copied: bbolt allocates 16 MiB at a time.
+GROWTH_BYTES = 32 << 20
 # Live data above this share of the quota (percent) leaves too little room for history: etcd would soon be full again.
 CROWDED = 80
 # Below this share of the quota (percent) the alarm NOSPACE may be disarmed.

@@ -86,7 +86,9 @@ def serving_problem(cluster: Cluster, name: str, max_lag: int) -> str:
         return f"{name} is not healthy: {this.health_error}; {quorum.healthy} of {quorum.voters} voting members are"
     if not cluster.leader:
         return "the cluster has no leader"
-    if this.lag is None or this.lag > max_lag:
+    if this.lag is None:
+        return f"{name} did not report its status, so it is not known whether it has caught up"
+    if this.lag > max_lag:
         return f"{name} is {this.lag} raft entries behind, more than {max_lag}"
     return ""
 

@@ -18,6 +18,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base import prot
 
 # SegmentSizeBytes. etcd allocates one segment ahead of need.
 SEGMENT_BYTES = 64_000_000
+# What a new log takes: the current segment, and the one ahead.
+NEW_LOG_BYTES = 2 * SEGMENT_BYTES
 METADATA, ENTRY, SNAPSHOT = 1, 2, 5  # types of records
 # The length of a record in the lower 56 bits; the highest byte is 0x80 plus the number of bytes that pad it.
 _FRAME = struct.Struct("<Q")

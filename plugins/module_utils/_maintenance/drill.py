@@ -18,7 +18,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, role_variable
 
 
 def run(config: Config, check: bool) -> dict[str, Any]:
@@ -87,6 +87,7 @@ def _request(config: Config) -> backup_drill.Request:
         memory_max=config.drill.memory_max,
         reserve=config.snapshot.reserve,
         timeout=config.drill.timeout,
+        timeout_option=role_variable("drill", "timeout"),
         live=True,
     )
 

@@ -13,13 +13,11 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import full_quota_problem
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import SEGMENT_BYTES
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
 
-# The current segment, and the one that etcd allocates ahead.
-WAL_BYTES = 2 * SEGMENT_BYTES
-# The database grows by 16 MiB at a time, and the cluster writes during the transfer.
-GROWTH_BYTES = 32 << 20
+# The cluster writes during the transfer.
 GROWTH_DIVISOR = 10
 
 
@@ -50,7 +48,7 @@ def join_problem(
     if held and (member["db_size"] or 0) >= database:
         return ""
     shared = member["wal_available"] is None
-    needed = database + database // GROWTH_DIVISOR + GROWTH_BYTES + (WAL_BYTES if shared else 0)
+    needed = database + database // GROWTH_DIVISOR + GROWTH_BYTES + (NEW_LOG_BYTES if shared else 0)
     available = member["available"] + held if volume is None else volume
     if available < needed:
         has, needs = format_sizes_distinctly(available, needed)
@@ -62,8 +60,8 @@ def join_problem(
             "remove other files from it, such as data that was moved aside"
         )
     log = member["wal_available"]
-    if volume is None and log is not None and log < WAL_BYTES and not (held and member["wal_files"]):
-        has, needs = format_sizes_distinctly(log, WAL_BYTES)
+    if volume is None and log is not None and log < NEW_LOG_BYTES and not (held and member["wal_files"]):
+        has, needs = format_sizes_distinctly(log, NEW_LOG_BYTES)
         return (
             f"{wal_dir} has {has} free, but a new member needs {needs} there for its write-ahead log. Enlarge the volume, or "
             "remove other files from it"

@@ -61,7 +61,7 @@ def describe(figures: Figures, assumed: list[str]) -> dict[str, Any]:
         "db_size": db.size,
         "db_in_use": db.in_use,
         "db_hot": required.db_hot,
-        "beside_go": required.outside_go,
+        "outside_go": required.outside_go,
         "memory_max_least": required.memory_max_least,
         "memory_max_recommended": totals.memory_max_recommended,
         "notes": notes(figures, totals),

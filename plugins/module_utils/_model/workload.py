@@ -221,7 +221,7 @@ def contradictions(version: str, settings: dict[str, Any]) -> list[str]:
     return problems
 
 
-def put_size(constants: Constants, value_size: int, key_size: int) -> int:
+def request_size(constants: Constants, value_size: int, key_size: int) -> int:
     """Return the bytes of a put that etcd compares with max-request-bytes.
 
     etcd 3.5 to 3.7 compares the marshalled request (processInternalRaftRequestOnce in server/etcdserver/v3_server.go): key, value and the
@@ -232,7 +232,7 @@ def put_size(constants: Constants, value_size: int, key_size: int) -> int:
 
 def largest_value(version: str, key_size: int, max_request_bytes: int) -> int:
     """Return the bytes of the largest value that etcd accepts with a key of this size; negative if the key alone is too large."""
-    return max_request_bytes - put_size(CONSTANTS_HIGH[series_of(version)], 0, key_size)
+    return max_request_bytes - request_size(CONSTANTS_HIGH[series_of(version)], 0, key_size)
 
 
 def oversized_put(version: str, workload: Workload, max_request_bytes: int) -> list[str]:

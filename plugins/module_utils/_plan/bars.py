@@ -60,8 +60,8 @@ def moments(figures: dict[str, Any]) -> list[Bar]:
     starting = _part_sizes(figures, ("heap", "restart"), without=("raft log", "write batch"))
     others = sum(starting["high"].values()) - starting["high"].get(STARTUP, 0)
     starting["high"]["raft log"] = max(figures["restart_heap_live"] - others, 0)
-    steady = _bar("running", running, figures["rss_anon_peak"], figures["beside_go"])
-    restart = _bar("after a restart", starting, figures["restart_rss_anon_peak"], figures["beside_go"])
+    steady = _bar("running", running, figures["rss_anon_peak"], figures["outside_go"])
+    restart = _bar("after a restart", starting, figures["restart_rss_anon_peak"], figures["outside_go"])
     if figures["restart_rss_anon_peak"] <= figures["rss_anon_peak"]:
         restart = restart._replace(high=steady.high)
     if figures["members"] == 1:
@@ -69,7 +69,7 @@ def moments(figures: dict[str, Any]) -> list[Bar]:
     sending = {bound: dict(parts) for bound, parts in running.items()}
     sending["high"]["raft log"] += figures["raft_log_growth"]
     peak = figures["follower_snapshot_rss_anon_peak"]
-    return [steady, restart, _bar("sending a snapshot", sending, peak, figures["beside_go"])]
+    return [steady, restart, _bar("sending a snapshot", sending, peak, figures["outside_go"])]
 
 
 def _part_sizes(

@@ -134,7 +134,7 @@ def memory_rows(report: Report) -> list[tuple[str, ...]]:
         ("rss_anon_peak", "peak, running", "RssAnon: heap with garbage, stacks; not reclaimable"),
         ("restart_rss_anon_peak", "peak, after a restart", "RssAnon while the write-ahead log is replayed into memory"),
         ("follower_snapshot_rss_anon_peak", "peak, leader", "RssAnon while a follower receives a snapshot"),
-        ("beside_go", "outside Go", "hot pages of the database, the program, kernel memory"),
+        ("outside_go", "outside Go", "hot pages of the database, the program, kernel memory"),
         (
             "memory_max_least",
             "MemoryMax needed",

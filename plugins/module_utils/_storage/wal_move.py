@@ -39,9 +39,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._storage.wal_copi
     staging_path,
 )
 
-# For the current segment and the one that etcd allocates ahead.
-RESERVE_BYTES = 2 * wal.SEGMENT_BYTES
-
 _SNAPSHOT = re.compile(r"[0-9a-f]{16}-([0-9a-f]{16})\.snap")
 _CONFIG_KEY = re.compile(r"^wal-dir:\s*(['\"]?)(/.*?)\1\s*(?:#.*)?$", re.MULTILINE)
 
@@ -208,10 +205,10 @@ def move_problem(source: str, target: str, step: Step) -> str | None:
     if step.name != "begin":
         return None
     free = available_bytes(parent) + (log_bytes(staging_path(target)) if os.path.isdir(staging_path(target)) else 0)
-    if free < step.size + RESERVE_BYTES:
+    if free < step.size + wal.NEW_LOG_BYTES:
         return (
             f"{parent} has {format_size(free)} free, and the log needs {format_size(step.size)} and "
-            f"{format_size(RESERVE_BYTES)} for new files: use a larger volume."
+            f"{format_size(wal.NEW_LOG_BYTES)} for new files: use a larger volume."
         )
     return None
 

@@ -80,9 +80,7 @@ class Linter:
             )
             return parse_report(done.stdout)
         except subprocess.TimeoutExpired as error:
-            raise LintError(
-                f"conftest took more than {timeout} s for this inventory; raise etcd_lint_timeout"
-            ) from error
+            raise LintError(f"conftest took more than {timeout} s; raise etcd_lint_timeout") from error
         except OSError as error:
             raise LintError(f"{self.conftest} could not be run: {error.strerror}") from error
         except ReportError as error:

@@ -14,7 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS, WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import put_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import request_size
 
 _Value = TypeVar("_Value")
 
@@ -44,7 +44,7 @@ def kept_settings(version: str, workload: Mapping[str, Any], processes: Sequence
     sizes = [size for settings in read for size in _request_sizes(settings)]
     if sizes:
         kept[_REQUEST] = max(sizes)
-    put = put_size(
+    put = request_size(
         _of_series(CONSTANTS_HIGH, version), *(workload.get(name, WORKLOAD[name]["default"]) for name in _SIZES)
     )
     limit = max(sizes) if sizes else _of_series(SETTINGS[_REQUEST], version)["default"]

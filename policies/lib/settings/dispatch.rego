@@ -59,7 +59,7 @@ _reasons(profile, about) := {} if {
 
 _whose(variables) := sprintf("%s is not a variable of a known role", [min(variables)]) if {
 	count(variables) > 0
-} else := "no variable tells for which role this inventory is"
+} else := "no variable identifies the role of this inventory"
 
 _statement(profile, about) := profile.variables.statement if {
 	about.format == "file"

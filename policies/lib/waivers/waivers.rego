@@ -46,7 +46,7 @@ _scopes := {"host", "group", "cluster"}
 _keys := _scopes | {"rule", "reason", "expires"}
 
 # {file, text} of each problem.
-malformed := {{"file": path, "text": "it wants a list named \"waivers\""} |
+malformed := {{"file": path, "text": "has no list named \"waivers\""} |
 	some path, list in _sources
 	not is_array(list)
 } | {{"file": entry.file, "text": sprintf("waiver %d %s", [entry.number, text])} |
@@ -59,7 +59,7 @@ _problems(waiver) := {sprintf("is not a mapping with %s", [concat(", ", sort(_ke
 } else := union({unknown, missing, scope, of_rule, date}) if {
 	unknown := {sprintf("has an unknown key %q; known are %s", [key, concat(", ", sort(_keys))]) | some key in (object.keys(waiver) - _keys)}
 	missing := {sprintf("has no %s", [key]) | some key in (_keys - _scopes); not _filled(object.get(waiver, key, null))}
-	scope := {"wants one of host, group and cluster, with a name" | not _has_one_scope(waiver)}
+	scope := {"must name exactly one of host, group and cluster" | not _has_one_scope(waiver)}
 	of_rule := {text | text := _problem_of_rule(waiver.rule)}
 	date := {sprintf("expires on %q, which is not a date such as 2027-03-31", [waiver.expires]) | _filled(waiver.expires); not _is_date(waiver.expires)}
 }

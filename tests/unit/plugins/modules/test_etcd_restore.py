@@ -239,7 +239,7 @@ def test_space_is_checked_before_the_snapshot_is_copied(
     full = step(capsys, asked, "checked", snapshot_size=1 << 52, copy_dirs=[str(tmp_path / "staging")])
     assert re.search(
         rf"^{tmp_path} has \S+ \SiB free, but the restore needs 8\.0 PiB there: 4\.0 PiB for a copy of the snapshot, "
-        r"4\.0 PiB for the new database, 128\.0 MiB for the new log, and 1\.0 MiB that must stay free\. Move",
+        r"4\.0 PiB for the new database, 122\.1 MiB for the new log, and 1\.0 MiB that must stay free\. Move",
         full["msg"],
     ), full["msg"]
     assert sorted(tmp_path.rglob("*")) == before
@@ -304,7 +304,7 @@ def test_drill_in_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str
         capsys, etcd_restore_drill, **programs, path=asked["path"], live=False, reserve="1KB", _ansible_check_mode=True
     )
     assert (result["changed"], result["member"], result["metadata"]["revision"]) == (False, "", 8123)
-    assert result["msg"] == f"Would restore {tmp_path}/etcd.db in /tmp, which needs 160.0 MiB."
+    assert result["msg"] == f"Would restore {tmp_path}/etcd.db in /tmp, which needs 154.1 MiB."
 
 
 @pytest.mark.parametrize("check", [False, True])

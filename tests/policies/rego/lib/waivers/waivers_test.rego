@@ -113,9 +113,9 @@ wrong := [
 	[_waiver({"expires": 2027}), "waiver 1 has no expires"],
 	[_waiver({"reason": " "}), "waiver 1 has no reason"],
 	[object.remove(_waiver({}), ["rule"]), "waiver 1 has no rule"],
-	[object.remove(_waiver({}), ["group"]), "waiver 1 wants one of host, group and cluster, with a name"],
-	[_waiver({"host": "etcd-1"}), "waiver 1 wants one of host, group and cluster, with a name"],
-	[_waiver({"group": null}), "waiver 1 wants one of host, group and cluster, with a name"],
+	[object.remove(_waiver({}), ["group"]), "waiver 1 must name exactly one of host, group and cluster"],
+	[_waiver({"host": "etcd-1"}), "waiver 1 must name exactly one of host, group and cluster"],
+	[_waiver({"group": null}), "waiver 1 must name exactly one of host, group and cluster"],
 	[_waiver({"until": "x"}), `waiver 1 has an unknown key "until"; known are cluster, expires, group, host, reason, rule`],
 ]
 
@@ -136,7 +136,7 @@ test_no_list[note] if {
 	note := json.marshal(contents)
 	files := array.concat(testing.example({}), [{"path": "waivers.yml", "contents": contents}])
 	found := testing.texts(malformed.deny) with input as files
-	found == {`waivers.yml: it wants a list named "waivers"`}
+	found == {`waivers.yml: has no list named "waivers"`}
 }
 
 test_well_formed if {
@@ -182,7 +182,7 @@ test_data if {
 	denied := large_values.deny with input as listed with data.waivers as [_waiver({})] with time.now_ns as noon
 	count(denied) == 0
 	bad := malformed.deny with input as listed with data.waivers as "x"
-	testing.texts(bad) == {`--data: it wants a list named "waivers"`}
+	testing.texts(bad) == {`--data: has no list named "waivers"`}
 }
 
 # Waiver files that the playbook lint embeds apply to everything that it lints.
@@ -192,7 +192,7 @@ test_beside if {
 	denied := large_values.deny with input as listed with time.now_ns as noon
 	count(denied) == 0
 	bad := malformed.deny with input as listed
-	testing.texts(bad) == {`/etc/ansible/waivers.yaml: it wants a list named "waivers"`}
+	testing.texts(bad) == {`/etc/ansible/waivers.yaml: has no list named "waivers"`}
 }
 
 # Findings about files need a waiver for the group `all`.

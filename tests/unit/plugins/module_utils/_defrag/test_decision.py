@@ -165,8 +165,8 @@ def test_cluster_verdict_allows(found: Cluster, name: str, prefer: list[str], mo
     ("free", "problem"),
     [
         (None, ""),
-        (444 * MIB, ""),
-        (443 * MIB, "the filesystem of /data has 443.0 MiB free, but the copy and the growing WAL need"),
+        (455 * MIB, ""),
+        (454 * MIB, "the filesystem of /data has 454.0 MiB free, but the copy and the growing WAL need"),
     ],
 )
 def test_disk_problem(free: int | None, problem: str) -> None:

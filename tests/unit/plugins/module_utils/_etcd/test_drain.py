@@ -128,6 +128,10 @@ def test_drain_verdict_says_why_not(given: Cluster, name: str, text: str, transi
         (of(member("b")), "the cluster has no member named 'a' (yet); its members are b"),
         (of(member("a", **DOWN), member("b")), "a is not healthy: connection refused; 1 of 2 voting members are"),
         (of(member("a"), member("b")), "the cluster has no leader"),
+        (
+            of(member("a", lag=None), member("b", "leader")),
+            "a did not report its status, so it is not known whether it has caught up",
+        ),
         (of(member("a", lag=501), member("b", "leader")), "a is 501 raft entries behind, more than 500"),
     ],
 )

@@ -41,7 +41,7 @@ def flag(plan: dict[str, Any], name: str) -> dict[str, Any]:
 def assert_fits(plan: dict[str, Any]) -> None:
     """Check what every plan promises."""
     figures = plan["estimate"]
-    needed = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"]) + figures["beside_go"]
+    needed = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"]) + figures["outside_go"]
     assert needed <= plan["memory_high"] < plan["memory_max"] <= plan["budget"]
     assert figures["memory_max_least"] <= plan["budget"] + MIB
     limit = plan["environment"].get("GOMEMLIMIT")
@@ -114,7 +114,7 @@ def test_a_leader_without_room_is_reported_with_the_rate_that_has_room() -> None
     }
     for puts, has_room in ((rate, True), (rate + 1, False)):
         again = estimate("3.6.16", {**load, "puts_per_second": puts}, {**plan["settings"], **limits}, 3)
-        assert (again["follower_snapshot_rss_anon_peak"] + again["beside_go"] <= plan["memory_high"]) is has_room
+        assert (again["follower_snapshot_rss_anon_peak"] + again["outside_go"] <= plan["memory_high"]) is has_room
 
 
 def test_old_releases_get_gogc() -> None:

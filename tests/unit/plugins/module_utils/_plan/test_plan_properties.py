@@ -84,7 +84,7 @@ def test_a_plan_fits_by_its_own_estimate(asked: Asked, megabytes: int, pinned: d
     assert found is not None
     figures = found["estimate"]
     peak = max(figures["rss_anon_peak"], figures["restart_rss_anon_peak"])
-    assert peak + figures["beside_go"] <= found["memory_high"] < found["memory_max"] <= found["budget"]
+    assert peak + figures["outside_go"] <= found["memory_high"] < found["memory_max"] <= found["budget"]
     assert found["memory_max"] == pinned.get("memory_max", megabytes * MIB)
     version, workload, members = asked
     limits = {name: found[name] for name in ("memory_max", "memory_high")}
@@ -98,8 +98,8 @@ def test_a_plan_fits_by_its_own_estimate(asked: Asked, megabytes: int, pinned: d
     estimates = [estimate(version, one, {**pinned, **found["settings"], **limits}, members) for one in workloads]
     again = max(estimates, key=lambda one: one["db_size"])
     # The plan, by the names that etcd and Go take, leads to the same figures again.
-    assert {name: again[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")} == {
-        name: figures[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "beside_go")
+    assert {name: again[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "outside_go")} == {
+        name: figures[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "outside_go")
     }
     least = 100 if members > 1 else 1
     assert pinned or found["settings"]["snapshot_catchup_entries"] >= least

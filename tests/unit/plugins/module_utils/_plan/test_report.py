@@ -98,7 +98,7 @@ def test_stacks_add_up(asked: dict[str, Any]) -> None:
         running, restart = group.bars[:2]
         for stack, peak in zip(group.bars, peaks):
             assert set(stack.high) | set(stack.low) <= set(PARTS)
-            assert sum(stack.high.values()) == max(figures[peak], figures["rss_anon_peak"]) + figures["beside_go"]
+            assert sum(stack.high.values()) == max(figures[peak], figures["rss_anon_peak"]) + figures["outside_go"]
             assert stack.high[GARBAGE] > 0
         assert all(running.low.get(part, 0) <= size for part, size in running.high.items())
         assert sum(restart.low.values()) <= sum(restart.high.values())
