@@ -68,7 +68,8 @@ options:
       - Once the lock is held, the module fails if the process has another digest. Then another play has changed this member, and the planned
         change could undo that, for example by starting an older release.
       - V(down) if the unit was not active when the change was planned. The module then fails if the unit is active, because another play may have
-        changed and started it, unless it runs with O(digest).
+        changed and started it.
+      - A process with O(digest) needs no change and is never refused.
       - If it is empty, or no process runs, no digest is compared.
     type: str
     default: ""
@@ -84,9 +85,8 @@ options:
   digest:
     description:
       - With O(state=serving), the expected C(HEADROOM_DIGEST) of the process.
-      - With O(state=drained), the C(HEADROOM_DIGEST) of a process that needs no restart, for a unit that was down when the change was planned. If the
-        unit runs with it now, for example because systemd started it again after space was freed, the module sets RV(started) and transfers no
-        leadership.
+      - With O(state=drained), the C(HEADROOM_DIGEST) of a process that needs no restart. If the unit runs or starts with it now, for example because
+        systemd started it again after space was freed, the module sets RV(started) and transfers no leadership.
     type: str
   settings:
     description:
@@ -146,7 +146,7 @@ interrupts:
   returned: with O(state=drained)
   type: bool
 started:
-  description: Whether the unit runs with O(digest) already, so that no restart is needed.
+  description: Whether the unit runs or starts with O(digest) already, so that no restart is needed.
   returned: with O(state=drained)
   type: bool
 problem:
@@ -214,8 +214,10 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
     params = module.params
     name: str = params["name"]
     if needs_no_drain(module, link):
-        refuse_stale_plan(module, link)
-        module.exit_json(changed=False, moved_to="", interrupts=False, started=False)
+        started = runs_as_wanted(module, link)
+        if not started:
+            refuse_stale_plan(module, link)
+        module.exit_json(changed=False, moved_to="", interrupts=False, started=started)
     began = time.monotonic()
     deadline = began + params["timeout"]
     moved_to, trouble = "", ""
@@ -227,10 +229,15 @@ def drain(module: AnsibleModule, link: Connection) -> NoReturn:
         if lock.unjudged_play():
             module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
         deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
-        if not lock.busy:
-            if was_started_as_wanted(module, link):
+        if not lock.busy or lock.is_held_by_this_play():
+            if runs_as_wanted(module, link):
                 module.exit_json(changed=False, moved_to="", interrupts=False, started=True)
             refuse_stale_plan(module, link)
+        if lock.is_held_by_this_play():
+            module.fail_json(
+                msg=f"{name} was started since this run was planned, and so was another member: they are changed one at a time. Nothing was changed on "
+                "this member: run the playbook again, to plan from its current state"
+            )
         cluster, _answered_by = observe_cluster(link, params["endpoints"])
         verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
         if verdict.allowed and lock.busy:
@@ -283,14 +290,13 @@ def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
     return False
 
 
-def was_started_as_wanted(module: AnsibleModule, link: Connection) -> bool:
-    """Return whether a member that only had to be started runs with the wanted configuration now."""
+def runs_as_wanted(module: AnsibleModule, link: Connection) -> bool:
+    """Return whether the member runs or starts with the wanted configuration, so that a restart would only cost time."""
     params = module.params
     if not params["digest"]:
         return False
     unit = systemd.show(params["unit"], link.timeout)
-    running = process_environment(unit.pid, DIGEST_VARIABLE) if unit.pid else None
-    return unit.active_state == "active" and running == params["digest"]
+    return bool(unit.pid) and process_environment(unit.pid, DIGEST_VARIABLE) == params["digest"]
 
 
 def refuse_stale_plan(module: AnsibleModule, link: Connection) -> None:

@@ -16,6 +16,8 @@ description:
     learner that has nine tenths of the leader's raft index, regardless of the number of missing entries.
   - With O(state=moved), changes the peer URL of a member in the cluster.
   - With O(state=absent), removes a member. If it is the leader, the module first transfers the leadership.
+  - With O(state=locked), acquires the cluster's lock for a change of several steps, and fails if another play has changed the member on this host
+    since the change was planned.
   - Before each request, all other voting members must be healthy and at most O(max_lag) entries behind, and the alarm C(NOSPACE) must not
     be set. A member that is down may be removed while the others have a majority.
   - Disarms the alarm C(CORRUPT) of a removed member if the other members have the same hash of all keys.
@@ -33,7 +35,7 @@ options:
   state:
     description: The change to make.
     type: str
-    choices: [learner, promoted, moved, absent]
+    choices: [learner, promoted, moved, absent, locked]
     required: true
   peer_url:
     description:
@@ -53,8 +55,8 @@ options:
     default: 500
   lock_seconds:
     description:
-      - Lifetime of the cluster's lock, which O(state=learner) and O(state=moved) acquire or renew. O(state=promoted) renews it while it waits, and
-        M(etcdops.headroom.etcd_member) with C(state=serving) releases it. 0 takes no lock.
+      - Lifetime of the cluster's lock, which O(state=locked), O(state=learner) and O(state=moved) acquire or renew. O(state=promoted) renews it while it
+        waits, and M(etcdops.headroom.etcd_member) with C(state=serving) releases it. 0 takes no lock.
       - With O(state=absent), the lock is held only during the removal, unless O(keep_lock) is set.
     type: int
     default: 0
@@ -65,6 +67,23 @@ options:
       - Without effect if the removal fails, which releases the lock.
     type: bool
     default: false
+    version_added: 0.3.0
+  planned_member_id:
+    description:
+      - With O(state=locked), the id of the member that wrote the write-ahead log in O(data_dir) or O(wal_dir) when the change was planned, in hexadecimal
+        (RV(etcdops.headroom.etcd_host_info#module:member) has it); empty if there was no log.
+      - Once the lock is held, the module fails if another member has written a log there since. Another play has then made this change, and this one
+        would stop the new member and move its data aside.
+    type: str
+    default: ""
+    version_added: 0.3.0
+  data_dir:
+    description: With O(state=locked), the data directory of the member on this host.
+    type: path
+    version_added: 0.3.0
+  wal_dir:
+    description: With O(state=locked), the WAL directory of the member on this host, if it is not in O(data_dir).
+    type: path
     version_added: 0.3.0
   journal_lines:
     description: Number of lines of the unit's journal to show if the learner does not start.
@@ -128,6 +147,7 @@ journal:
   elements: str
 """
 
+import os
 import time
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -152,6 +172,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import unit_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import change as membership_change
@@ -196,10 +217,11 @@ class Change:
         while True:
             self.cluster, _answered_by = observe_cluster(self.link, params["endpoints"])
             verdict = self.verdict()
-            if not verdict.done and not self.module.check_mode:
+            if (not verdict.done or params["state"] == "locked") and not self.module.check_mode:
                 verdict = self.locked(verdict)
                 deadline = max(deadline, began + self.lock.longest_wait(time.monotonic() - began))
             if verdict.done or (self.module.check_mode and verdict.allowed):
+                self.refuse_stale_plan()
                 self.finish(verdict)
             late = time.monotonic() >= deadline or self.module.check_mode
             if verdict.allowed and not late:
@@ -225,6 +247,8 @@ class Change:
             return membership_change.promote_verdict(self.cluster, name, url, lag)
         if params["state"] == "moved":
             return membership_change.move_verdict(self.cluster, name, url, lag)
+        if params["state"] == "locked":
+            return Verdict(done=True)
         return membership_change.remove_verdict(self.cluster, name, params["member_id"] or "", lag)
 
     def locked(self, verdict: Verdict) -> Verdict:
@@ -236,7 +260,26 @@ class Change:
             return verdict
         if self.lock.unjudged_play():
             self.module.fail_json(msg=self.lock.busy, unjudged_play=self.lock.unjudged_play())
+        # A cluster without quorum grants no lock. What follows needs a quorum too, or starts a member that may restore it.
+        if verdict.done and self.lock.held is None:
+            return verdict
         return Verdict(member_id=verdict.member_id, reason=self.lock.busy, transient=True)
+
+    def refuse_stale_plan(self) -> None:
+        """Fail if another member has written a log on this host since the change was planned."""
+        params = self.params
+        if params["state"] != "locked" or not params["data_dir"]:
+            return
+        folders = [
+            os.path.join(params["data_dir"], "member", "wal"),
+            *([params["wal_dir"]] if params["wal_dir"] else []),
+        ]
+        found = read_identity(folders)
+        if found and found["member_id"] != params["planned_member_id"]:
+            self.fail(
+                f"another play has changed {params['name']} since this run was planned: the data on this host is of member {found['member_id']} "
+                "now. Nothing was changed on this member: run the playbook again, to plan from its current state"
+            )
 
     def request(self, verdict: Verdict) -> str:
         """Make the request. Returns the error, empty if etcd accepted it. The next answer of the cluster shows its effect."""
@@ -323,12 +366,15 @@ def main() -> None:
             **CONNECTION_ARGUMENTS,
             **PLAY_ARGUMENTS,
             "name": {"type": "str", "required": True},
-            "state": {"type": "str", "choices": ["learner", "promoted", "moved", "absent"], "required": True},
+            "state": {"type": "str", "choices": ["learner", "promoted", "moved", "absent", "locked"], "required": True},
             "peer_url": {"type": "str"},
             "member_id": {"type": "str"},
             "timeout": {"type": "int", "default": 120},
             "max_lag": {"type": "int", "default": 500},
             "keep_lock": {"type": "bool", "default": False},
+            "planned_member_id": {"type": "str", "default": ""},
+            "data_dir": {"type": "path"},
+            "wal_dir": {"type": "path"},
             "journal_lines": {"type": "int", "default": 30},
         },
         required_if=[("state", state, ["peer_url"]) for state in ("learner", "promoted", "moved")],

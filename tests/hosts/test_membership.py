@@ -9,7 +9,9 @@ The tests build on each other, in their order.
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 
 import pytest
 import yaml
@@ -187,6 +189,31 @@ def test_a_member_whose_data_is_lost_is_replaced(site, folder):
         run = play(site, "replace", three, etcd_replace="etcd-3")
         assert run.code == 0, run.output
     assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+
+
+@pytest.mark.campaign
+def test_a_second_replacement_does_not_touch_the_member_of_the_first(site, folder):
+    """Both are planned before one of them changes the cluster."""
+    three = inventory(folder, "etcd-1", "etcd-2", "etcd-3")
+    asked = {"etcd_replace": "etcd-3", "etcd_replace_healthy": True, "etcd_replace_again": True}
+    after = {}
+
+    def replace_first(process):
+        os.killpg(process.pid, signal.SIGSTOP)
+        run = play(site, "replace", three, **asked)
+        assert run.code == 0, run.output
+        after.update(started(site, "etcd-3"), id=member_id(site, "etcd-3"))
+        os.killpg(process.pid, signal.SIGCONT)
+
+    with writing():
+        second = site.act_at("Order the updates", replace_first, *command("playbooks/replace.yml", three, **asked))
+    text = " ".join(second.output.split())
+    assert second.code != 0 and "another play has changed etcd-3 since this run was planned" in text, second.output
+    assert {**started(site, "etcd-3"), "id": member_id(site, "etcd-3")} == after
+    assert members(site) == voters("etcd-1", "etcd-2", "etcd-3")
+    assert site.on("etcd-1", f"{ETCDCTL} get /headroom/lock") == "", "the lock is released"
+    again = play(site, "site", three)
+    assert unchanged(again), again.output
 
 
 @pytest.mark.campaign

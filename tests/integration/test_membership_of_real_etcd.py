@@ -286,6 +286,32 @@ def test_the_lock_is_kept_between_the_removal_and_the_new_member(three: Cluster)
     assert added["changed"] and again and again.holder == held.holder, added
 
 
+def test_a_join_is_refused_if_another_play_has_changed_the_member_since_the_plan(three: Cluster) -> None:
+    """Both plays replace m3. The second one would stop the new member and move its data aside."""
+    link = connection(three.version)
+    data = three.folder / "m3"
+    found = read_identity([str(data / "member" / "wal")])
+    assert found
+    mine = {"lock_seconds": LOCK_SECONDS, "play": "a play", "data_dir": str(data)}
+    stale = three.module("m3", "locked", planned_member_id="8e9e05c52164694d", **mine)
+    assert stale["failed"] and stale["msg"] == (
+        f"another play has changed m3 since this run was planned: the data on this host is of member {found['member_id']} now. Nothing was changed on "
+        "this member: run the playbook again, to plan from its current state"
+    )
+    assert lock.read_lock(link, three.endpoints()) is None
+    assert three.module("m3", "locked", **mine)["failed"], "there was no data when the change was planned"
+    current = three.module("m3", "locked", planned_member_id=found["member_id"], **mine)
+    held = lock.read_lock(link, three.endpoints())
+    assert current["changed"] is False and held and (held.holder.member, held.holder.play) == ("m3", "a play")
+
+
+def test_a_cluster_without_quorum_grants_no_lock_and_the_join_goes_on(three: Cluster) -> None:
+    for name in ("m2", "m3"):
+        three.members[name].stop()
+    went_on = three.module("m4", "locked", lock_seconds=LOCK_SECONDS, play="a play", data_dir="/nowhere")
+    assert not went_on.get("failed") and not went_on["changed"], went_on
+
+
 def faulty_etcdctl(cluster: Cluster, *, readable: bool = False) -> str:
     path = cluster.folder / "faulty-etcdctl"
     text = FAULTY.format(folder=cluster.folder, etcdctl=binary(cluster.version, "etcdctl"))
@@ -315,10 +341,11 @@ def test_the_lock_is_released_if_the_module_is_terminated(three: Cluster) -> Non
     assert module.returncode == 128 + signal.SIGTERM and lock.read_lock(link, three.endpoints()) is None
 
 
-def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster) -> None:
+@pytest.mark.parametrize("state", ["learner", "locked"])
+def test_members_are_not_changed_while_a_backup_holds_the_lock(three: Cluster, state: str) -> None:
     link = connection(three.version)
     lock.acquire_lock(link, three.endpoints(), lock.Holder("a host", "m1", "backup"), LOCK_SECONDS)
-    busy = three.module("m4", "learner", lock_seconds=LOCK_SECONDS, timeout=1)
+    busy = three.module("m4", state, lock_seconds=LOCK_SECONDS, timeout=1)
     assert busy["failed"] and "a host holds the cluster's lock since" in busy["msg"]
     assert three.listed() == {"m1": False, "m2": False, "m3": False}
 

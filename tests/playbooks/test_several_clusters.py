@@ -98,7 +98,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
     joins: n1 and s1 are not updated, but join their clusters in the place of dead members.
     """
     (folder / "failing.json").write_text(json.dumps(failing))
-    files = [("etcd", name) for name in ("update_step", "update_member", "join_member", "release_lock")]
+    files = [("etcd", name) for name in ("update_step", "update_member", "drain_member", "join_member", "release_lock")]
     files += [("etcd_storage", "move_wal")]
     for role, name in files:
         text = (ROLES / role / "tasks" / f"{name}.yml").read_text()
@@ -125,7 +125,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         "_etcd_joins": "{{ inventory_hostname in joining }}",
         "joining": ["n1", "s1"] if joins else [],
         "_etcd_membership": {"joins": {name: {"remove": "8e9e", "aside": False} for name in ("n1", "s1")}},
-        "_etcd_comparison": {"digest": "x", "unit": "x", "restarts": True, "changes": True},
+        "_etcd_comparison": {"digest": "x", "unit": "x", "restarts": True, "changes": True, "decided_by_digest": True},
         "clusters": {
             cluster: {
                 "state": "existing",
@@ -137,7 +137,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         "etcd_host_facts": {
             "unit": {"load_state": "loaded"},
             "files": {"/forming": {"exists": False}},
-            "member": {"wal_files": 0},
+            "member": {"wal_files": 0, "identity": None},
         },
         "etcd_host_forming_file": "/forming",
         "etcd_storage_plan": {"wal_move": {"pending": True, "source": "/a", "target": "/b"}},
@@ -154,7 +154,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
             "x",
         ),
         **dict.fromkeys(("_etcd_config_text", "_etcd_join_config_text"), "x"),
-        **dict.fromkeys(("etcd_data_dir", "etcd_user"), "x"),
+        **dict.fromkeys(("etcd_data_dir", "etcd_user", "etcd_wal_dir"), "x"),
         "_etcd_settings": {},
         "etcd_membership_request": {},
         **dict.fromkeys(("etcd_start_timeout", "etcd_join_timeout", "_etcd_lock_seconds", "etcd_journal_lines"), 1),
@@ -179,14 +179,16 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         ({"n1": "etcd_wal_move"}, "systemd_service started"),
         ({"n1": "systemd_service stopped"}, "systemd_service stopped"),
         ({"n1": "copy"}, "copy"),
+        ({"n1": "etcd_member serving"}, "etcd_member serving"),
         ({"n1 unreachable after": "systemd_service stopped"}, "systemd_service stopped"),
     ],
-    ids=["the drain", "the move", "the stop", "the configuration", "unreachable"],
+    ids=["the drain", "the move", "the stop", "the configuration", "the start", "unreachable"],
 )
 def test_other_clusters_start_the_members_that_they_stopped(tmp_path: Path, failing: dict[str, str], end: str) -> None:
     output, calls = update(tmp_path, failing)
     assert calls["n1"][-1] == end
     assert calls["s1"][-2:] == ["systemd_service restarted", "etcd_member serving"], output
+    assert calls["s1"][:2] == ["etcd_member drained"] * 2, "n1 may have waited for minutes: the first verdict is old"
     assert calls["n2"] == ["etcd_member unlocked"], "the lock of n1 blocks its repair and the timers"
     assert "the play goes on" not in output, output
     assert "The update ends here, because it failed on n1 (see above)" in output
@@ -198,6 +200,7 @@ def test_other_clusters_start_the_members_that_they_stopped(tmp_path: Path, fail
 def test_other_clusters_start_the_members_that_join(tmp_path: Path) -> None:
     output, calls = update(tmp_path, {"n1": "copy"}, joins=True)
     assert calls["n1"][-1] == "copy" and "etcd_membership learner" in calls["n1"], output
+    assert calls["s1"][0] == "etcd_membership locked", "another play may have changed the member since the plan"
     assert calls["s1"][-1] == "etcd_member serving", output
     assert calls["n2"] == ["etcd_member unlocked"], "the lock of n1 blocks its repair and the timers"
     assert "the play goes on" not in output, output

@@ -89,6 +89,10 @@ class PlayLock:
             and holder.play not in (self.holder.play, self.ended_play)
         )
 
+    def is_held_by_this_play(self) -> bool:
+        """Return whether this play holds the lock for another member: it releases it only after the tasks of all hosts in this step."""
+        return bool(self.held and self.holder.play and self.held.holder.play == self.holder.play)
+
     def is_fresh(self) -> bool:
         """Return whether less than a quarter of the lock's lifetime has passed, so that it needs no renewal."""
         return bool(self.acquired) and time.monotonic() < self.acquired + self.seconds / 4

@@ -10,6 +10,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -311,6 +312,40 @@ def test_a_member_that_systemd_started_since_the_plan_needs_no_restart(
     assert ((tmp_path / "leader").read_text(), running["released"]) == ("1", []), "the lock is held until it serves"
     other = run(etcd_member, capsys, **running["arguments"], planned_digest="down", digest="d3")
     assert other["failed"] and other["msg"].startswith("m1 was started since this run was planned")
+
+
+@pytest.mark.parametrize("state", ["active", "activating"])
+def test_a_member_that_starts_during_the_wait_for_its_turn_is_left_alone(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """A start that replays a long log would begin again."""
+    started = replace(etcd_member.systemd.show("etcd.service", 1), active_state=state)
+    seen = [replace(started, active_state="activating", pid=None)]
+    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: seen.pop(0) if seen else started)
+    result = run(etcd_member, capsys, **running["arguments"], planned_digest="down", digest="d2")
+    assert (result.get("failed", False), result["started"]) == (False, True)
+
+
+def test_two_members_of_a_step_that_were_started_do_not_wait_for_each_other(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This play holds the lock for the other member, and releases it only after the task has ended on all hosts of the step."""
+    own = replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, member="m2", play=running["arguments"]["play"]))
+
+    def acquire(*_arguments: Any, **_more: Any) -> str:
+        raise lock.LockBusyError("busy", own)
+
+    monkeypatch.setattr(lock, "acquire_lock", acquire)
+    monkeypatch.setattr(lock, "remaining_seconds", lambda *_arguments: 480)
+    began = time.monotonic()
+    wanted = run(etcd_member, capsys, **running["arguments"], planned_digest="d2", digest="d2")
+    assert (wanted.get("failed", False), wanted["started"]) == (False, True)
+    other = run(etcd_member, capsys, **running["arguments"], planned_digest="d2", digest="d3")
+    assert other["failed"] and other["msg"] == (
+        "m1 was started since this run was planned, and so was another member: they are changed one at a time. Nothing was changed on this member: "
+        "run the playbook again, to plan from its current state"
+    )
+    assert time.monotonic() - began < 30
 
 
 def test_a_member_that_another_play_starts_during_the_wait_is_not_changed(
