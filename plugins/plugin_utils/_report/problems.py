@@ -33,6 +33,7 @@ QUOTA_WARNING = 80
 LIMIT_WARNING = 90
 # Bytes: the kernel rounds a limit down to whole pages.
 LARGEST_PAGE = 64 * 1024
+ALARM_REMEDIES = {"NOSPACE": ": run the playbook nospace", "CORRUPT": ": run the playbook replace for that member"}
 
 
 def cluster_problems(members: Sequence[Member]) -> list[str]:
@@ -61,9 +62,9 @@ def _quorum_problems(cluster: Mapping[str, Any], deployed: bool) -> Iterator[str
         if deployed:
             yield cluster.get("error") or "no member answers"
     elif not cluster["quorum"]["ok"]:
-        yield "the cluster has no quorum and accepts no writes"
+        yield "the cluster has no quorum and accepts no writes: start its members, or restore a backup"
     for alarm in cluster.get("alarms", []):
-        yield f"alarm {alarm['type']} is set by {alarm['member']}"
+        yield f"alarm {alarm['type']} is set by {alarm['member']}{ALARM_REMEDIES.get(alarm['type'], '')}"
     for target in sorted({member.get("downgrade_to") or "" for member in cluster.get("members", [])} - {""}):
         yield f"a downgrade to {target} is enabled: finish or cancel it with the playbook downgrade"
 
@@ -80,7 +81,7 @@ def _cluster_member_problems(cluster: Mapping[str, Any], quotas: Mapping[str, in
         quota, used = member["db_quota"] or quotas.get(label), member["db_size"]
         # A negative quota limits nothing.
         if quota and quota > 0 and used and used * 100 >= quota * QUOTA_WARNING:
-            yield f"{label}: the database fills {used * 100 // quota} % of its quota of {size(quota)}"
+            yield f"{label}: the database fills {used * 100 // quota} % of its quota of {size(quota)}: raise the quota"
 
 
 def _without_host_problems(cluster: Mapping[str, Any], host_members: Container[str]) -> Iterator[str]:
@@ -107,9 +108,9 @@ def _memory_problems(member: Member) -> Iterator[str]:
     anon, planned, limit = etcd.get("rss_anon"), planned_peak(member), etcd.get("memory_limit")
     if anon and planned and anon > planned:
         measured, peak = format_sizes_distinctly(anon, planned)
-        yield f"RssAnon {measured} is above the planned peak of {peak}"
+        yield f"RssAnon {measured} is above the planned peak of {peak}: correct etcd_workload"
     if anon and limit and anon * 100 >= limit * LIMIT_WARNING:
-        yield f"RssAnon {size(anon)} is {anon * 100 // limit} % of the memory limit {size(limit)}"
+        yield f"RssAnon {size(anon)} is {anon * 100 // limit} % of the memory limit {size(limit)}: raise etcd_memory_budget"
     planned_limit = (member.get("plan") or {}).get("memory_max")
     if etcd.get("running") and planned_limit and abs((limit or 0) - int(planned_limit)) >= LARGEST_PAGE:
         in_force, wanted = format_sizes_distinctly(limit or 0, int(planned_limit))

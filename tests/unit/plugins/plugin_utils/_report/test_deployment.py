@@ -199,7 +199,11 @@ def set_value(members: list[dict[str, Any]], path: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        ("info.process.rss_anon", 1400 * MIB, "etcd-1: RssAnon 1.4 GiB is above the planned peak of 1.3 GiB"),
+        (
+            "info.process.rss_anon",
+            1400 * MIB,
+            "etcd-1: RssAnon 1.4 GiB is above the planned peak of 1.3 GiB: correct etcd_workload",
+        ),
         ("info.process.rss_anon", 1250 * MIB, None),
         ("info.process.rss_peak", 1990 * MIB, None),
         ("info.process.memory_limit", None, "etcd-1: the memory limit in force is none, planned is 2.0 GiB"),
@@ -221,7 +225,11 @@ def set_value(members: list[dict[str, Any]], path: str, value: Any) -> None:
             {"p99_us": 12300, "limit_us": 10000},
             "etcd-1: fdatasync on the wal volume is too slow: p99 12.3 ms (limit 10)",
         ),
-        ("info.cluster.alarms", [{"member": "etcd-3", "type": "NOSPACE"}], "alarm NOSPACE is set by etcd-3"),
+        (
+            "info.cluster.alarms",
+            [{"member": "etcd-3", "type": "NOSPACE"}],
+            "alarm NOSPACE is set by etcd-3: run the playbook nospace",
+        ),
         (
             "info.cluster.members.0.downgrade_to",
             "3.6",
@@ -231,7 +239,7 @@ def set_value(members: list[dict[str, Any]], path: str, value: Any) -> None:
         (
             "info.cluster.members.0.db_size",
             1800 * MIB,
-            "etcd-1: the database fills 87 % of its quota of 2.0 GiB",
+            "etcd-1: the database fills 87 % of its quota of 2.0 GiB: raise the quota",
         ),
     ],
 )
@@ -263,8 +271,11 @@ def test_a_member_that_no_host_has() -> None:
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"quota_backend_bytes": 2048 * MIB}, "the database fills 87 % of its quota of 2.0 GiB"),
-        ({"quota_backend_bytes": 0}, "the database fills 87 % of its quota of 2.0 GiB"),  # etcd's default
+        ({"quota_backend_bytes": 2048 * MIB}, "the database fills 87 % of its quota of 2.0 GiB: raise the quota"),
+        (
+            {"quota_backend_bytes": 0},
+            "the database fills 87 % of its quota of 2.0 GiB: raise the quota",
+        ),  # etcd's default
         ({"quota_backend_bytes": 4096 * MIB}, None),
         ({"quota_backend_bytes": -1}, None),
         ({}, None),
@@ -285,7 +296,10 @@ def test_rss_anon_close_to_the_memory_limit() -> None:
     members = three_members()
     set_value(members, "info.process.memory_limit", 32 * MIB)
     set_value(members, "plan.memory_max", 32 * MIB)
-    assert deployment_report(members)[1] == "  ! etcd-1: RssAnon 30.0 MiB is 93 % of the memory limit 32.0 MiB"
+    assert (
+        deployment_report(members)[1]
+        == "  ! etcd-1: RssAnon 30.0 MiB is 93 % of the memory limit 32.0 MiB: raise etcd_memory_budget"
+    )
 
 
 def test_member_that_is_down() -> None:
