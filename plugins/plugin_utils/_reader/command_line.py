@@ -14,6 +14,12 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sou
     exports_sourced_in_text,
     sources_in_text,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.wrappers import (
+    RUNS,
+    SEPARATOR,
+    is_behind_wrapper,
+    variables_before,
+)
 
 # Flags that only etcd's server has. A word before them is etcd, whatever it is called.
 SERVER_FLAG = re.compile(
@@ -39,10 +45,8 @@ _RUNNERS = re.compile(
 _OTHER_TOOLS = re.compile(r"^([\w./{}$-]*/)?(etcdctl|etcdutl)$")
 _ENDS = re.compile(r"^([;&|<>]|[0-9]>)")
 _ENDED = re.compile(r"([^\s;&|\\]+)(;|&&?|\|\|?)")
-_SEPARATOR = re.compile(r".*(;|&&|\|\||\|)$")
 # What may stand behind an etcd without flags.
 _NOTHING = re.compile(r"^([;&|<>]|[0-9]>|\$|\{\{|$)")
-_RUNS = re.compile(r"^(exec|nohup|nice|ionice|sudo|env|--|\w+=.*|.*(;|&&|\|\|))$")
 # Commands whose arguments may be the word etcd, as in systemctl status etcd --no-pager.
 _OTHER_COMMANDS = re.compile(
     r"^([\w./-]*/)?(systemctl|service|rc-service|journalctl|apt|apt-get|yum|dnf|pacman|apk|brew|snap|helm|kubectl|useradd|groupadd|chown|chmod|mkdir|tar"
@@ -169,8 +173,10 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
                 return found
     for position, word in enumerate(words):
         if is_etcd(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
-            sources = tuple(_environment_of(words[:position]))
-            return Command(("etcd", *_until_end(words[position + 1 :])), sources=sources)
+            before = words[:position]
+            arguments = _arguments(before, words[position + 1 :])
+            sources = tuple(_environment_of(before))
+            return Command(("etcd", *arguments), environment=variables_before(before), sources=sources)
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
     # The flags behind --etcd-arg are arguments of k3s.
     if runs_another_tool(words[:first]) or "--etcd-arg" in words:
@@ -192,7 +198,7 @@ def _in_script(text: str, variables: Mapping[str, str] | None) -> Command | None
 
 def _environment_of(words: list[str]) -> list[str]:
     """Return the placeholders for variables that env sets, as in env $(cat FILE) etcd."""
-    start = max((number + 1 for number, word in enumerate(words) if _SEPARATOR.match(word)), default=0)
+    start = max((number + 1 for number, word in enumerate(words) if SEPARATOR.match(word)), default=0)
     before = words[start:]
     position = next((number for number, word in enumerate(before) if _ENV.match(word)), len(before))
     return [f"env {word}" for word in before[position:] if word.startswith("$")]
@@ -233,11 +239,11 @@ def _in_pod(words: list[str]) -> Command | None:
 
 def _is_command(words: list[str], position: int) -> bool:
     """Return whether the word is a command rather than an argument: a data directory may be called etcd too."""
-    start = max((number + 1 for number in range(position) if _SEPARATOR.match(words[number])), default=0)
+    start = max((number + 1 for number in range(position) if SEPARATOR.match(words[number])), default=0)
     if any(_OTHER_COMMANDS.match(word) for word in words[start:position]):
         return False
     following = words[position + 1] if position + 1 < len(words) else ""
-    is_first = position == 0 or _RUNS.match(words[position - 1]) is not None
+    is_first = position == 0 or RUNS.match(words[position - 1]) is not None or is_behind_wrapper(words, position)
     if following.startswith("-"):
         # After another program, the word is known to be etcd only if a flag of etcd follows.
         return is_first or (not words[position - 1].startswith("-") and any(map(is_flag, words[position + 1 :])))
@@ -247,6 +253,14 @@ def _is_command(words: list[str], position: int) -> bool:
 def _asks(words: list[str]) -> bool:
     """Tell whether the arguments only ask etcd for its version or for help."""
     return any(_QUESTION.match(word) for word in words[:1])
+
+
+def _arguments(before: list[str], words: list[str]) -> list[str]:
+    """Return the words of a command behind its program, without the end of a subshell that began directly before it."""
+    found = _until_end(words)
+    if found and before and before[-1].startswith("("):
+        found[-1] = found[-1].rstrip(")")
+    return [word for word in found if word]
 
 
 def _until_end(words: list[str]) -> list[str]:
@@ -286,6 +300,8 @@ def _in_container(words: list[str]) -> Command | None:
         if name == "--tmpfs" or (name == "--mount" and re.search(r"(?:^|,)type=tmpfs(?:,|$)", value))
     )
     limit = limits[-1] if limits else None
+    # A shell in the container may set more.
+    environment += inner.environment
     return Command(inner.words, image, environment, limit, mounts, files, in_memory, inner.sources, inner.passes_on)
 
 

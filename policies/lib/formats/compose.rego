@@ -90,7 +90,7 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 	{"silent": array.concat(_silent(service), _replicated(service))},
 	_data_volume(service),
 ]))) if {
-	environment := _environment(service)
+	environment := _variables(service)
 }
 
 # Compose gives a service that it builds the image's name, but the image may have settings. The reader marks a service with values of a .env:
@@ -130,7 +130,10 @@ _list(value) := value if {
 	is_array(value)
 } else := [value]
 
-_given(service) := array.concat(command_line.flags(_words(service)), container.environment(_environment(service)))
+_given(service) := array.concat(command_line.flags(_words(service)), container.environment(_variables(service)))
+
+# Those that the command sets for etcd win.
+_variables(service) := object.union(_environment(service), command_line.environment(_words(service)))
 
 # In a list the last value of a name counts.
 _environment(service) := service.environment if {

@@ -176,3 +176,20 @@ test_two_containers if {
 	two := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/1", "value": {"name": "events", "image": "x", "command": ["etcd"]}}])
 	object.keys(manifest.statements(two)) == {"etcd", "events"}
 }
+
+test_variables_of_the_command if {
+	container := {
+		"image": "team/app:1",
+		"command": ["sh", "-c", "export ETCD_DATA_DIR=/data; GOGC=50 timeout 60 etcd --unsafe-no-fsync"],
+		"env": [{"name": "GOGC", "value": "100"}],
+		"volumeMounts": [{"name": "data", "mountPath": "/data"}],
+	}
+	spec := {"containers": [container], "volumes": [{"name": "data", "emptyDir": {}}]}
+	found := manifest.statements({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}).a
+	{[entry.name, entry.value] | some entry in found.given} == {
+		["--unsafe-no-fsync", "true"],
+		["ETCD_DATA_DIR", "/data"],
+		["GOGC", "50"],
+	}
+	found.facts.data_fstype.value == "emptyDir"
+}
