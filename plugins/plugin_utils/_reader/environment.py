@@ -14,7 +14,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 
 # As spelling.is_server_variable of the policies: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
 SERVER_VARIABLE = re.compile(
-    r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$)"
+    r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$"
+    r"|UNSAFE_NO_FSYNC$|FORCE_NEW_CLUSTER$)"
 )
 ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$")
 # As docker's env_file and conftest's parser take it. systemd does not.

@@ -17,7 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
 NO_UNIT = "it starts no etcd"
@@ -28,13 +28,17 @@ def add_units(state: State) -> None:
     used: set[int] = set()
     named_by: dict[str, list[Text]] = {}
 
+    others = [Text(path, path, lines_of(path, state.texts[path])) for path in [*state.passed_over, *state.unparsed]]
+
     def find(named: str, unit_path: str) -> list[Line] | None:
-        """Return the lines of an environment file, and mark it as used."""
-        file = drop_ins.find_environment(state.environments, named, unit_path)
-        if file is not None:
-            used.add(id(file))
-            named_by.setdefault(unit_path, []).append(file)
-        return file.lines if file else None
+        """Return the lines of the environment files that a unit names, and mark these as used."""
+        files = drop_ins.find_environments(state.environments, others, named, unit_path)
+        used.update(map(id, files))
+        named_by.setdefault(unit_path, []).extend(files)
+        for file in files:
+            state.passed_over.pop(file.path, None)
+            state.unparsed.pop(file.path, None)
+        return [line for file in files for line in file.lines] if files else None
 
     for parts in drop_ins.by_unit(state.units):
         directives = unit.merge(unit.read_directives(part.lines) for part in parts)
