@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
 
 UNIT = "[Service]\nEnvironmentFile=-{named}\nExecStart=/usr/bin/etcd --name n1\n"
 PATH = "host/etc/systemd/system/etcd.service"
@@ -76,3 +78,27 @@ def test_pattern_of_a_unit(pattern: str, names: list[str]) -> None:
 def test_drop_in_without_its_unit(path: str, variable: str, count: int) -> None:
     found = members(read({path: f'[Service]\nEnvironment="{variable}=5"\n'}))
     assert [member["environment"] for member in found] == [{variable: "5"}] * count
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ('A="--b=1\n--c=2"\nD=3\n', [("A", "--b=1\n--c=2", 1), ("D", "3", 3)]),
+        ("export A='\n--b=\"1\"\n'  # text\nD=3\n", [("A", '\n--b="1"\n', 1), ("D", "3", 4)]),
+        ('A="b\\"\nc"\nD=3\n', [("A", 'b\\"\nc', 1), ("D", "3", 3)]),
+        # Not closed, or closed by the quote that opens another value.
+        ('A="b\nD=3\n', [("A", '"b', 1), ("D", "3", 2)]),
+        ('A="b\nD="3"\n', [("A", '"b', 1), ("D", "3", 2)]),
+        ('A="b\n' + "c\n" * 200 + '"\nD=3\n', [("A", '"b', 1), ("D", "3", 203)]),
+    ],
+)
+def test_quoted_value_of_several_lines(text: str, variables: list[tuple[str, str, int]]) -> None:
+    found = read_environment(lines_of("etcd.env", text))
+    assert [(variable.name, variable.value, variable.line) for variable in found] == variables
+
+
+def test_flags_in_a_quoted_value_of_several_lines() -> None:
+    unit = "[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart=/usr/bin/etcd $ETCD_OPTS --name n1\n"
+    environment = 'ETCD_OPTS="--snapshot-count=10000\n--unsafe-no-fsync"\n'
+    [member] = members(read({PATH: unit, "host/etc/default/etcd": environment}))
+    assert member["command"] == ["etcd", "--snapshot-count=10000", "--unsafe-no-fsync", "--name", "n1"]
