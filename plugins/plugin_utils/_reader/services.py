@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     completeness,
+    configured,
     drop_ins,
     member,
     quadlet,
@@ -48,7 +49,8 @@ def add_units(state: State) -> None:
             # Its config file is the member.
             continue
         if found is not None:
-            files = [*parts, *(file for part in parts for file in named_by.get(part.path, []))]
+            found, config = configured.with_config_file(found, parts[0].path, state)
+            files = [*parts, *config, *(file for part in parts for file in named_by.get(part.path, []))]
             is_complete = completeness.is_complete(found, directives, files, state.texts)
             state.add_members(parts[0].path, [{**found, "complete": True} if is_complete else found])
         else:
