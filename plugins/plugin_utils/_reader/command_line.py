@@ -10,6 +10,11 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.engine_options import (
+    makes_another,
+    mounted,
+    options_of,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import (
     exports_sourced_in_text,
     sources_in_text,
@@ -68,14 +73,6 @@ _FLAG_OF_ETCD = re.compile(
     r"|logger|log-[a-z-]+|heartbeat-interval|election-timeout|max-(snapshots|wals|request-bytes|txn-ops)|discovery(-[a-z]+)?|proxy(-[a-z]+)?"
     r"|enable-[a-z0-9]+|experimental-[a-z-]+|strict-reconfig-check|metrics|listen-metrics-urls|auth-token|debug|pre-vote|cors)(=|$)"
 )
-# The options of `docker run` without a value; each other one takes the next word.
-_SWITCH = re.compile(
-    r"^(--(rm|detach|interactive|tty|init|privileged|read-only|replace|publish-all|quiet|no-healthcheck|oom-kill-disable)(=.*)?|-[ditPq]+)$"
-)
-
-# The short options of docker itself that take the next word.
-_DOCKER_OPTIONS = ("-H", "-c", "-l")
-
 # etcd answers these and exits.
 _QUESTION = re.compile(r"^--?(version|help|h)$")
 
@@ -271,9 +268,9 @@ def _until_end(words: list[str]) -> list[str]:
 def _in_container(words: list[str]) -> Command | None:
     """Parse the words after docker, podman or nerdctl."""
     verb = next((position for position, word in enumerate(words) if word in ("run", "create")), None)
-    if verb is None or any(_makes_another(words, position) for position in range(verb)):
+    if verb is None or any(makes_another(words, position) for position in range(verb)):
         return None
-    options, rest = _options(words[verb + 1 :])
+    options, rest = options_of(words[verb + 1 :])
     if not rest:
         return None
     image, arguments = rest[0], _until_end(rest[1:])
@@ -289,13 +286,13 @@ def _in_container(words: list[str]) -> Command | None:
     limits = [value for name, value in options if name in ("-m", "--memory")]
     # Without a value, docker passes on its own variable.
     environment = tuple((name, value if equals else f"${{{name}}}") for name, equals, value in pairs)
-    mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount"))
+    mounts = tuple(mounted(value) for name, value in options if name in ("-v", "--volume", "--mount"))
     mounts += tuple((value.split(":")[0], "") for name, value in options if name == "--tmpfs")
     # Another container's volumes may be anywhere.
     mounts += tuple(("/", "") for name, _value in options if name == "--volumes-from")
     files = tuple(value for name, value in options if name == "--env-file")
     in_memory = tuple(
-        _mounted(value)[0] if name == "--mount" else value.split(":")[0]
+        mounted(value)[0] if name == "--mount" else value.split(":")[0]
         for name, value in options
         if name == "--tmpfs" or (name == "--mount" and re.search(r"(?:^|,)type=tmpfs(?:,|$)", value))
     )
@@ -303,32 +300,3 @@ def _in_container(words: list[str]) -> Command | None:
     # A shell in the container may set more.
     environment += inner.environment
     return Command(inner.words, image, environment, limit, mounts, files, in_memory, inner.sources, inner.passes_on)
-
-
-def _makes_another(words: list[str], position: int) -> bool:
-    """Tell whether a word before `create` names another object than a container or a service, such as a network."""
-    before = words[position - 1] if position else ""
-    is_value = (before.startswith("--") and "=" not in before) or before in _DOCKER_OPTIONS
-    return not (words[position].startswith("-") or words[position] in ("container", "service") or is_value)
-
-
-def _mounted(value: str) -> tuple[str, str]:
-    """Return the path in the container of a volume or a mount, and what is mounted there."""
-    named = re.search(r"(?:^|,)(?:target|dst|destination)=([^,]*)", value)
-    source = re.search(r"(?:^|,)(?:source|src)=([^,]*)", value)
-    parts = value.split(":")
-    if named:
-        return named[1], source[1] if source else ""
-    return (parts[1], parts[0]) if len(parts) > 1 else (parts[0], "")
-
-
-def _options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the options before the first other word, each with its value, and the words from there on."""
-    options: list[tuple[str, str]] = []
-    rest = list(words)
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        name, equals, value = option.partition("=")
-        if not _SWITCH.match(option):
-            options.append((name, value if equals else rest.pop(0) if rest else ""))
-    return options, rest
