@@ -13,7 +13,13 @@ from fnmatch import fnmatchcase
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 
+_DROP_IN = re.compile(r"\.conf(\.(j2|jinja2?|erb|epp|ejs|tmpl|tpl|gotmpl|in))?$")
 _PATTERN = re.compile(r"[*?\[]")
+
+
+def is_ignored(path: str) -> bool:
+    """Tell whether systemd ignores a file in a folder of drop-ins because of its name. A template makes a file without its own suffix."""
+    return unit.unit_of(path) != path and not _DROP_IN.search(path)
 
 
 def by_unit(files: Iterable[Text]) -> list[list[Text]]:

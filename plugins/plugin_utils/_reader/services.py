@@ -22,6 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source im
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
 NO_UNIT = "it starts no etcd"
+_NO_DROP_IN = "systemd reads only *.conf in this folder"
 
 
 def add_units(state: State) -> None:
@@ -41,7 +42,9 @@ def add_units(state: State) -> None:
             state.unparsed.pop(file.path, None)
         return [line for file in files for line in file.lines] if files else None
 
-    for parts in drop_ins.by_unit(state.units):
+    ignored = [file for file in state.units if drop_ins.is_ignored(file.target)]
+    state.passed_over.update({file.path: _NO_DROP_IN for file in ignored if file.path == file.target})
+    for parts in drop_ins.by_unit(file for file in state.units if file not in ignored):
         directives = unit.merge(unit.read_directives(part.lines) for part in parts)
         reader = quadlet.member_of if quadlet.is_container(parts[0].text) else unit.member_of
         found = reader(directives, find)
