@@ -25,7 +25,7 @@ DOCUMENT = re.compile(
 # A template of a document, which may have conditions.
 TEMPLATE = re.compile(r"\.(ya?ml|json|manifest|compose)\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$", re.IGNORECASE)
 # Documents that may concern etcd without any of its settings: resources of Kubernetes, Compose files, k3s and RKE2.
-_RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
+_RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg\+?:|cluster-init:)", re.MULTILINE)
 # A resource of Kubernetes without a file's name, as in a here-document.
 MANIFEST = re.compile(r"\s*(---\s+)?apiVersion:")
 _OF_MEMBER = re.compile(r"ETCD_(LISTEN|INITIAL|ADVERTISE)_")

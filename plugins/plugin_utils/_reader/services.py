@@ -12,10 +12,12 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     completeness,
     configured,
     drop_ins,
+    k3s,
     member,
     quadlet,
     unit,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
@@ -56,12 +58,21 @@ def add_units(state: State) -> None:
             files = [*parts, *config, *(file for part in parts for file in named_by.get(part.path, []))]
             is_complete = completeness.is_complete(found, directives, files, state.texts)
             state.add_members(parts[0].path, [{**found, "complete": True} if is_complete else found])
+        elif server := k3s.document_of([_as_command(one) for one in directives if one.name == "ExecStart"]):
+            state.add_documents(parts[0].path, [server])
+            state.index(parts[0], Parsed([], {}, []))
         else:
             # A unit inside another file says nothing about the rest of that file.
             state.passed_over.update({part.path: NO_UNIT for part in parts if part.path == part.target})
     for file in state.environments:
         if id(file) not in used and file.path not in state.passed_on:
             state.add_members(file.path, [member.from_environment(read_environment(file.lines))])
+
+
+def _as_command(start: unit.Directive) -> Line:
+    """Return the command of a unit as one line of a script."""
+    first = start.source.lines[0]
+    return Line(first.path, first.number, start.value.lstrip("@:+!-"))
 
 
 def _adds_nothing(found: dict[str, Any], configurations: list[Text]) -> bool:
