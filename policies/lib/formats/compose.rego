@@ -104,7 +104,7 @@ _completeness(service) := container.completeness(object.get(service, "image", nu
 _data_volume(service) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _type_of_volume(service)])}) if {
 	on_host := container.data_on_host(_given(service), _folders(service))
 	mount := container.data_mount(_given(service), {target: target | some target in _targets(service)})
-	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} | some key in _memory_keys(service, mount.source)}
+	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} | key := min(_memory_keys(service, mount.source))}
 } else := {}
 
 # The filesystem that a named volume mounts, such as nfs.

@@ -304,3 +304,11 @@ test_variables_of_the_command if {
 	}
 	found.mounted == ["data_dir"]
 }
+
+# Compose refuses two mounts at one path.
+test_two_mounts_at_one_path if {
+	volume := {"type": "tmpfs", "target": "/data"}
+	service := {"image": "etcd:v3.6.1", "command": "etcd --data-dir=/data", "tmpfs": "/data", "volumes": [volume, "a:/data", "/b:/data"]}
+	found := compose.statements({"services": {"a": service}}).a
+	found.facts.data_fstype == {"name": `tmpfs["/data"]`, "value": "tmpfs"}
+}

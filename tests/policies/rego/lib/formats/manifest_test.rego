@@ -193,3 +193,11 @@ test_variables_of_the_command if {
 	}
 	found.facts.data_fstype.value == "emptyDir"
 }
+
+test_two_mounts_at_one_path if {
+	mounts := [{"name": "a", "mountPath": "/data"}, {"name": "b", "mountPath": "/data"}]
+	volumes := [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}, "nfs": {}}, {"name": "b", "hostPath": {"path": "/b"}}]
+	container := {"name": "etcd", "image": "etcd:v3.6.1", "command": ["etcd", "--data-dir=/data"], "volumeMounts": mounts}
+	document := {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container], "volumes": volumes}}
+	manifest.statements(document).a.facts.data_fstype == {"name": `volumes["b"]`, "value": "emptyDir"}
+}
