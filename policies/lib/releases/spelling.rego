@@ -132,6 +132,9 @@ value_of(form, name, value) := value if {
 	text := replace(trim_left(_without_quotes(value), "+"), "_", "")
 	regex.match(`^-?(0|[1-9][0-9]{0,17})$`, text)
 	number := to_number(text)
+} else := value_types.literal(_without_quotes(value)) if {
+	type_of_setting(name) in {"int", "uint"}
+	_parses(type_of_setting(name), _without_quotes(value))
 } else := _without_quotes(value) in _truths if {
 	type_of_setting(name) == "bool"
 	_parses("bool", _without_quotes(value))

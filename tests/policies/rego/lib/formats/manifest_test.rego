@@ -149,7 +149,11 @@ test_image_of_their_own if {
 	{entry.name | some entry in statements.p.given} == {"ETCD_INITIAL_CLUSTER", "ETCD_NAME"}
 }
 
-quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
+quantities := [
+	["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null],
+	["4e9", 4000000000], ["1.5E+9", 1500000000], ["15e-1", 2], ["4294967296000m", 4294967296], ["1500m", 2], ["1.05k", 1050],
+	["0.5Gi", 536870912], ["1.5G", 1500000000], ["0", 0], ["4g", 4294967296],
+]
 
 test_quantity[text] if {
 	some [quantity, expected] in quantities
