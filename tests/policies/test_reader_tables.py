@@ -9,6 +9,7 @@ import json
 import subprocess
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import wrappers
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SCRIPT_FOLLOWS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import LIBRARY
@@ -43,6 +44,7 @@ VARIABLES = [
     *("ETCD_LISTEN_CLIENT_URLS", "ETCD_ADVERTISE_CLIENT_URLS", "ETCD_INITIAL_CLUSTER", "ETCD_SNAPSHOT_COUNT"),
     *("ETCD_AUTO_COMPACTION_MODE", "ETCD_QUOTA_BACKEND_BYTES", "ETCD_HEARTBEAT_INTERVAL", "ETCD_ELECTION_TIMEOUT"),
     *("ETCD_MAX_REQUEST_BYTES", "ETCD_ENDPOINTS", "ETCD_CERT_FILE", "ETCD_NAME", "ETCDCTL_API", "OTHER_LISTEN"),
+    *("ETCD_UNSAFE_NO_FSYNC", "ETCD_FORCE_NEW_CLUSTER", "ETCD_FORCE_NEW_CLUSTER_X"),
 ]
 
 
@@ -67,6 +69,23 @@ def test_patterns_and_names() -> None:
         SCRIPT_FOLLOWS.pattern,
         LIBRARY.pattern,
     ]
+
+
+def test_words_before_a_command() -> None:
+    patterns = {
+        "runs": wrappers.RUNS,
+        "wrapper": wrappers.WRAPPER,
+        "before_user": wrappers.BEFORE_USER,
+        "argument": wrappers.ARGUMENT,
+        "before_value": wrappers.BEFORE_VALUE,
+        "follows": wrappers.FOLLOWS,
+        "separator": wrappers.SEPARATOR,
+        "opens": wrappers.OPENS,
+        "closes": wrappers.CLOSES,
+        "condition": wrappers.CONDITION,
+    }
+    rules = ", ".join(f"data.headroom.formats.command_line._{name}" for name in patterns)
+    assert evaluate(f"[{rules}]") == [pattern.pattern for pattern in patterns.values()]
 
 
 def test_roles() -> None:

@@ -10,9 +10,20 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.engine_options import (
+    makes_another,
+    mounted,
+    options_of,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import (
     exports_sourced_in_text,
     sources_in_text,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.wrappers import (
+    RUNS,
+    SEPARATOR,
+    is_behind_wrapper,
+    variables_before,
 )
 
 # Flags that only etcd's server has. A word before them is etcd, whatever it is called.
@@ -39,10 +50,8 @@ _RUNNERS = re.compile(
 _OTHER_TOOLS = re.compile(r"^([\w./{}$-]*/)?(etcdctl|etcdutl)$")
 _ENDS = re.compile(r"^([;&|<>]|[0-9]>)")
 _ENDED = re.compile(r"([^\s;&|\\]+)(;|&&?|\|\|?)")
-_SEPARATOR = re.compile(r".*(;|&&|\|\||\|)$")
 # What may stand behind an etcd without flags.
 _NOTHING = re.compile(r"^([;&|<>]|[0-9]>|\$|\{\{|$)")
-_RUNS = re.compile(r"^(exec|nohup|nice|ionice|sudo|env|--|\w+=.*|.*(;|&&|\|\|))$")
 # Commands whose arguments may be the word etcd, as in systemctl status etcd --no-pager.
 _OTHER_COMMANDS = re.compile(
     r"^([\w./-]*/)?(systemctl|service|rc-service|journalctl|apt|apt-get|yum|dnf|pacman|apk|brew|snap|helm|kubectl|useradd|groupadd|chown|chmod|mkdir|tar"
@@ -64,14 +73,6 @@ _FLAG_OF_ETCD = re.compile(
     r"|logger|log-[a-z-]+|heartbeat-interval|election-timeout|max-(snapshots|wals|request-bytes|txn-ops)|discovery(-[a-z]+)?|proxy(-[a-z]+)?"
     r"|enable-[a-z0-9]+|experimental-[a-z-]+|strict-reconfig-check|metrics|listen-metrics-urls|auth-token|debug|pre-vote|cors)(=|$)"
 )
-# The options of `docker run` without a value; each other one takes the next word.
-_SWITCH = re.compile(
-    r"^(--(rm|detach|interactive|tty|init|privileged|read-only|replace|publish-all|quiet|no-healthcheck|oom-kill-disable)(=.*)?|-[ditPq]+)$"
-)
-
-# The short options of docker itself that take the next word.
-_DOCKER_OPTIONS = ("-H", "-c", "-l")
-
 # etcd answers these and exits.
 _QUESTION = re.compile(r"^--?(version|help|h)$")
 
@@ -169,8 +170,10 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
                 return found
     for position, word in enumerate(words):
         if is_etcd(word) and _is_command(words, position) and not _asks(words[position + 1 :]):
-            sources = tuple(_environment_of(words[:position]))
-            return Command(("etcd", *_until_end(words[position + 1 :])), sources=sources)
+            before = words[:position]
+            arguments = _arguments(before, words[position + 1 :])
+            sources = tuple(_environment_of(before))
+            return Command(("etcd", *arguments), environment=variables_before(before), sources=sources)
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
     # The flags behind --etcd-arg are arguments of k3s.
     if runs_another_tool(words[:first]) or "--etcd-arg" in words:
@@ -192,7 +195,7 @@ def _in_script(text: str, variables: Mapping[str, str] | None) -> Command | None
 
 def _environment_of(words: list[str]) -> list[str]:
     """Return the placeholders for variables that env sets, as in env $(cat FILE) etcd."""
-    start = max((number + 1 for number, word in enumerate(words) if _SEPARATOR.match(word)), default=0)
+    start = max((number + 1 for number, word in enumerate(words) if SEPARATOR.match(word)), default=0)
     before = words[start:]
     position = next((number for number, word in enumerate(before) if _ENV.match(word)), len(before))
     return [f"env {word}" for word in before[position:] if word.startswith("$")]
@@ -233,11 +236,11 @@ def _in_pod(words: list[str]) -> Command | None:
 
 def _is_command(words: list[str], position: int) -> bool:
     """Return whether the word is a command rather than an argument: a data directory may be called etcd too."""
-    start = max((number + 1 for number in range(position) if _SEPARATOR.match(words[number])), default=0)
+    start = max((number + 1 for number in range(position) if SEPARATOR.match(words[number])), default=0)
     if any(_OTHER_COMMANDS.match(word) for word in words[start:position]):
         return False
     following = words[position + 1] if position + 1 < len(words) else ""
-    is_first = position == 0 or _RUNS.match(words[position - 1]) is not None
+    is_first = position == 0 or RUNS.match(words[position - 1]) is not None or is_behind_wrapper(words, position)
     if following.startswith("-"):
         # After another program, the word is known to be etcd only if a flag of etcd follows.
         return is_first or (not words[position - 1].startswith("-") and any(map(is_flag, words[position + 1 :])))
@@ -249,6 +252,14 @@ def _asks(words: list[str]) -> bool:
     return any(_QUESTION.match(word) for word in words[:1])
 
 
+def _arguments(before: list[str], words: list[str]) -> list[str]:
+    """Return the words of a command behind its program, without the end of a subshell that began directly before it."""
+    found = _until_end(words)
+    if found and before and before[-1].startswith("("):
+        found[-1] = found[-1].rstrip(")")
+    return [word for word in found if word]
+
+
 def _until_end(words: list[str]) -> list[str]:
     end = next((position for position, word in enumerate(words) if _ENDS.match(word)), len(words))
     return words[:end]
@@ -257,9 +268,9 @@ def _until_end(words: list[str]) -> list[str]:
 def _in_container(words: list[str]) -> Command | None:
     """Parse the words after docker, podman or nerdctl."""
     verb = next((position for position, word in enumerate(words) if word in ("run", "create")), None)
-    if verb is None or any(_makes_another(words, position) for position in range(verb)):
+    if verb is None or any(makes_another(words, position) for position in range(verb)):
         return None
-    options, rest = _options(words[verb + 1 :])
+    options, rest = options_of(words[verb + 1 :])
     if not rest:
         return None
     image, arguments = rest[0], _until_end(rest[1:])
@@ -275,44 +286,17 @@ def _in_container(words: list[str]) -> Command | None:
     limits = [value for name, value in options if name in ("-m", "--memory")]
     # Without a value, docker passes on its own variable.
     environment = tuple((name, value if equals else f"${{{name}}}") for name, equals, value in pairs)
-    mounts = tuple(_mounted(value) for name, value in options if name in ("-v", "--volume", "--mount"))
+    mounts = tuple(mounted(value) for name, value in options if name in ("-v", "--volume", "--mount"))
     mounts += tuple((value.split(":")[0], "") for name, value in options if name == "--tmpfs")
     # Another container's volumes may be anywhere.
     mounts += tuple(("/", "") for name, _value in options if name == "--volumes-from")
     files = tuple(value for name, value in options if name == "--env-file")
     in_memory = tuple(
-        _mounted(value)[0] if name == "--mount" else value.split(":")[0]
+        mounted(value)[0] if name == "--mount" else value.split(":")[0]
         for name, value in options
         if name == "--tmpfs" or (name == "--mount" and re.search(r"(?:^|,)type=tmpfs(?:,|$)", value))
     )
     limit = limits[-1] if limits else None
+    # A shell in the container may set more.
+    environment += inner.environment
     return Command(inner.words, image, environment, limit, mounts, files, in_memory, inner.sources, inner.passes_on)
-
-
-def _makes_another(words: list[str], position: int) -> bool:
-    """Tell whether a word before `create` names another object than a container or a service, such as a network."""
-    before = words[position - 1] if position else ""
-    is_value = (before.startswith("--") and "=" not in before) or before in _DOCKER_OPTIONS
-    return not (words[position].startswith("-") or words[position] in ("container", "service") or is_value)
-
-
-def _mounted(value: str) -> tuple[str, str]:
-    """Return the path in the container of a volume or a mount, and what is mounted there."""
-    named = re.search(r"(?:^|,)(?:target|dst|destination)=([^,]*)", value)
-    source = re.search(r"(?:^|,)(?:source|src)=([^,]*)", value)
-    parts = value.split(":")
-    if named:
-        return named[1], source[1] if source else ""
-    return (parts[1], parts[0]) if len(parts) > 1 else (parts[0], "")
-
-
-def _options(words: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the options before the first other word, each with its value, and the words from there on."""
-    options: list[tuple[str, str]] = []
-    rest = list(words)
-    while rest and rest[0].startswith("-"):
-        option = rest.pop(0)
-        name, equals, value = option.partition("=")
-        if not _SWITCH.match(option):
-            options.append((name, value if equals else rest.pop(0) if rest else ""))
-    return options, rest

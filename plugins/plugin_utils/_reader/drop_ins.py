@@ -6,10 +6,20 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
+
+_DROP_IN = re.compile(r"\.conf(\.(j2|jinja2?|erb|epp|ejs|tmpl|tpl|gotmpl|in))?$")
+_PATTERN = re.compile(r"[*?\[]")
+
+
+def is_ignored(path: str) -> bool:
+    """Tell whether systemd ignores a file in a folder of drop-ins because of its name. A template makes a file without its own suffix."""
+    return unit.unit_of(path) != path and not _DROP_IN.search(path)
 
 
 def by_unit(files: Iterable[Text]) -> list[list[Text]]:
@@ -26,9 +36,38 @@ def by_unit(files: Iterable[Text]) -> list[list[Text]]:
     return [sorted(parts, key=lambda part: unit.unit_of(part.target) != part.target) for parts in units.values()]
 
 
-def find_environment(files: list[Text], named: str, unit_path: str) -> Text | None:
+def find_environments(files: list[Text], others: list[Text], named: str, unit_path: str) -> list[Text]:
+    """Return the environment files that a unit names: one, or those that match a pattern, in the order of their names.
+
+    others: files whose content alone does not show what they are, such as one with only GOGC.
+    """
+    if _PATTERN.search(named):
+        return sorted(
+            (file for file in [*files, *others] if _matches(file.target, named)), key=lambda file: file.target
+        )
+    found = _only_one(files, named, unit_path)
+    if found is None:
+        beside = posixpath.join(posixpath.dirname(unit_path), posixpath.basename(named))
+        below = [file for file in others if named.startswith("/") and f"/{file.target}".endswith(named)]
+        same = [file for file in others if file.target == beside]
+        found = next((candidates[0] for candidates in (below, same) if len(candidates) == 1), None)
+    return [found] if found else []
+
+
+def _only_one(files: list[Text], named: str, unit_path: str) -> Text | None:
     """Return an environment file: of the unit's own file, below the same root, or the only one of that name."""
     same = [file for file in files if file.target == named and file.path == unit_path]
     below = [file for file in files if file.target.endswith(named)]
     alike = [file for file in files if posixpath.basename(file.target) == posixpath.basename(named)]
     return next((candidates[0] for candidates in (same, below, alike) if len(candidates) == 1), None)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    """Tell whether the end of a path matches a pattern of glob(7), in which no wildcard matches a slash."""
+    wanted = pattern.strip("/").split("/")
+    parts = path.strip("/").split("/")[-len(wanted) :]
+    try:
+        return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+    except re.error:
+        # Python before 3.12 does not accept [z-a].
+        return False

@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG, split_words
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
 
 # As spelling.is_server_variable of the policies: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
 SERVER_VARIABLE = re.compile(
-    r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$)"
+    r"^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST|DATA_DIR$|CONFIG_FILE$"
+    r"|UNSAFE_NO_FSYNC$|FORCE_NEW_CLUSTER$)"
 )
-ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$")
+ASSIGNMENT = re.compile(r"^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$", re.DOTALL)
 # As docker's env_file and conftest's parser take it. systemd does not.
 _WITH_COLON = re.compile(r"^\s*(ETCD_[A-Z0-9_]+)\s*:\s+(.*)$")
-_COMMENTED = re.compile(r"([\"'])([^\"']*)\1\s+#.*")
+# A quote that the line does not close.
+_OPENS = re.compile(r"^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*([\"'])((?!\1)[^\\]|\\.)*$")
+_MOST_LINES = 100
+_COMMENTED = re.compile(r"([\"'])((?:(?!\1)[\s\S])*)\1\s+#.*")
 
 
 class Variable(NamedTuple):
@@ -34,7 +38,7 @@ class Variable(NamedTuple):
 def read_environment(lines: Iterable[Line]) -> list[Variable]:
     """Return the assignments in their order. Other lines, such as section headers, have no effect, as in systemd."""
     found = []
-    for logical in logical_lines(lines):
+    for logical in _with_quoted_lines(list(logical_lines(lines))):
         assignment = ASSIGNMENT.match(logical.text)
         if not assignment and logical.lines[0].path.endswith(".env"):
             assignment = _WITH_COLON.match(logical.text)
@@ -42,6 +46,26 @@ def read_environment(lines: Iterable[Line]) -> list[Variable]:
             path, line = logical.place(assignment[1])
             found.append(Variable(assignment[1], unquote(assignment[2]), path, line))
     return found
+
+
+def _with_quoted_lines(given: list[Logical]) -> Iterator[Logical]:
+    """Join the lines of a quoted value, which may have several in systemd (systemd.exec(5))."""
+    position = 0
+    while position < len(given):
+        opening = _OPENS.match(given[position].text)
+        count = _lines_of_value(given[position + 1 : position + _MOST_LINES], opening[1]) if opening else 0
+        joined = given[position : position + 1 + count]
+        position += 1 + count
+        text = "\n".join(logical.text for logical in joined)
+        yield Logical(text, tuple(line for logical in joined for line in logical.lines))
+
+
+def _lines_of_value(following: list[Logical], quote: str) -> int:
+    """Return how many lines follow up to the end of a quoted value; 0 if the quote is not closed at the end of a line."""
+    for count, logical in enumerate(following, 1):
+        if found := re.match(rf"((?!{quote})[^\\]|\\.)*{quote}(.*)$", logical.text):
+            return 0 if re.match(r"\s*[^\s#]", found[2]) else count
+    return 0
 
 
 def unquote(value: str) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -25,10 +26,12 @@ DOCUMENT = re.compile(
 # A template of a document, which may have conditions.
 TEMPLATE = re.compile(r"\.(ya?ml|json|manifest|compose)\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$", re.IGNORECASE)
 # Documents that may concern etcd without any of its settings: resources of Kubernetes, Compose files, k3s and RKE2.
-_RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg:|cluster-init:)", re.MULTILINE)
+_RESOURCE = re.compile(r"^(apiVersion:|services:|etcd-arg\+?:|cluster-init:)", re.MULTILINE)
 # A resource of Kubernetes without a file's name, as in a here-document.
 MANIFEST = re.compile(r"\s*(---\s+)?apiVersion:")
 _OF_MEMBER = re.compile(r"ETCD_(LISTEN|INITIAL|ADVERTISE)_")
+# A key of YAML at the beginning of a line.
+_KEY = re.compile(r"^([\"']?)([a-z][a-z-]+)\1\s*:")
 _BEFORE_MANIFEST = re.compile(r"\s*(#.*|---\s*|\{\{.*\}\}|\{[%#].*[%#]\}|<%.*%>)?\s*$")
 # A setting of etcd in any syntax.
 _MENTION = re.compile(r"(?<![\w-])(--?[a-z][a-z-]+(?=[=\s\"'<]|$)|ETCD_[A-Z_]+)", re.MULTILINE)
@@ -72,8 +75,19 @@ def is_complete(variables: list[Variable]) -> bool:
 
 
 def is_configuration(file: Text) -> bool:
-    """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines."""
-    return has_server_keys(found[1] for line in file.lines if (found := re.match(r"^([a-z][a-z-]+)\s*:", line.text)))
+    """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines, or it is JSON with two of them."""
+    found = (_KEY.match(line.text) for line in file.lines)
+    return has_server_keys(key[2] for key in found if key) or has_server_keys(_keys_of_json(file.text))
+
+
+def _keys_of_json(text: str) -> list[str]:
+    """Return the keys of a JSON object, none for other texts."""
+    if not text.lstrip().startswith("{"):
+        return []
+    try:
+        return list(json.loads(text))
+    except (ValueError, RecursionError):
+        return []
 
 
 def has_server_keys(keys: Iterable[str]) -> bool:

@@ -56,7 +56,7 @@ _ARRAY = re.compile(
     r"(?:^|[;&|]|\b(?:then|else|do)\s|\b(?:local|readonly|declare|typeset)\s(?:-\w+\s+)*)\s*([A-Za-z_]\w*)(\+?)=\("
 )
 _REFERENCE = re.compile(r"\$\{?(\w+)")
-_OWN_VARIABLE = re.compile(r"ETCD_\w+=")
+_OWN_VARIABLE = re.compile(r"(ETCD_\w+|GOGC|GOMEMLIMIT)=")
 _STARTS_SERVICE = re.compile(
     r"^\s*(?:sudo\s+)?(?:systemctl\s+(?:-\S+\s+)*(?:enable|start|restart|reenable)\s+(?:\S+\s+)*etcd(?:\.service)?"
     r"|service\s+etcd\s+(?:re)?start|/etc/(?:rc\.d/)?init\.d/etcd\s+(?:re)?start|update-rc\.d\s+etcd)(?=\s|;|&|$)"

@@ -57,7 +57,18 @@ def _files_below(folder: str) -> list[str]:
     for parent, folders, files in os.walk(folder, followlinks=True):
         folders[:] = sorted(name for name in folders if not _IGNORED.search(name))
         found += [os.path.join(parent, name) for name in sorted(files) if not _IGNORED.search(name)]
-    return found
+    units = {path for path in found if path.endswith(".service") and not os.path.islink(path)}
+    return [path for path in found if not _is_alias(path, units)]
+
+
+def _is_alias(path: str, units: set[str]) -> bool:
+    """Tell whether a path is a link that systemctl makes to a unit among the files: an alias, or one to enable the unit."""
+    if not path.endswith(".service") or not os.path.islink(path):
+        return False
+    enables = os.path.dirname(path).endswith((".wants", ".requires"))
+    # Of a copy of /etc, the link leads to another place.
+    same_name = enables and any(os.path.basename(unit) == os.path.basename(path) for unit in units)
+    return same_name or os.path.realpath(path) in map(os.path.realpath, units)
 
 
 def _add(tree: Tree, path: str) -> None:

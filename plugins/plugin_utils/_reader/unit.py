@@ -112,7 +112,7 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
                 missing[f"the command behind {start.name}="] = _CUT
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
     wraps = all(_WRAPPER.match(start.value) for start in starts)
-    if not wraps or not is_server(variables):
+    if not wraps or not (is_server(variables) or _is_of_etcd(directives, variables)):
         return None
     reason = {f"ExecStart={start.value}": "it is a program around etcd" for start in starts[-1:]}
     unknown = {**unknown, **(reason or {"the unit of this drop-in": member.NOT_AMONG_THE_FILES})}
@@ -120,6 +120,12 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     command = Command(("etcd", *(word for variable in variables for word in flags_in(variable))))
     source = next((one.source for one in directives if one.name == "Environment" and "--" in one.value), None)
     return _build(command, source, variables, unknown, directives)
+
+
+def _is_of_etcd(directives: list[Directive], variables: list[Variable]) -> bool:
+    """Tell whether drop-ins without their unit are those of etcd.service, and set any variable of etcd."""
+    folders = {posixpath.basename(posixpath.dirname(one.source.lines[0].path)) for one in directives}
+    return folders == {"etcd.service.d"} and any(re.match(r"ETCD_|GO(GC|MEMLIMIT)$", one.name) for one in variables)
 
 
 def _build(

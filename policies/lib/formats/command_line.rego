@@ -29,8 +29,9 @@ _items(part) := [found[1], found[2], found[4]] if {
 	is_array(part)
 } else := []
 
-# A shell's script ends a command with its line.
-_commands(items, index, item) := replace(replace(item, "\\\n", " "), "\n", " ; ") if {
+# A shell's script ends a command with its line, or with a semicolon that may stand at its last word.
+_commands(items, index, item) := regex.replace(lines, `([^\s;&|\\])(;;?|&&|\|\|)(\s|$)`, "$1 $2 ") if {
+	lines := replace(replace(item, "\\\n", " "), "\n", " ; ")
 	regex.match(_script_follows, items[index - 1])
 } else := item
 
@@ -48,7 +49,15 @@ arguments(command) := _arguments_after(command, executable(command)) if {
 	startswith(command[0], "-")
 }
 
-_arguments_after(command, position) := array.slice(rest, 0, _end(rest)) if {
+# A subshell that began directly before etcd ends behind its last word.
+_arguments_after(command, position) := array.concat(array.slice(words, 0, last), [trim_right(words[last], ")")]) if {
+	startswith(command[position - 1], "(")
+	words := _until_end(command, position)
+	last := count(words) - 1
+	last >= 0
+} else := _until_end(command, position)
+
+_until_end(command, position) := array.slice(rest, 0, _end(rest)) if {
 	rest := array.slice(command, position + 1, count(command))
 }
 
@@ -71,7 +80,86 @@ _starts_command(_, 0)
 
 _starts_command(command, position) if regex.match(_script_follows, command[position - 1])
 
-_starts_command(command, position) if regex.match(`^(--|exec|nice|ionice|.*(;|&&|\|\|)|(.*/)?(tini|dumb-init|sudo))$`, command[position - 1])
+_starts_command(command, position) if regex.match(_runs, command[position - 1])
+
+# A wrapper runs it, as in timeout 60 etcd.
+_starts_command(command, position) if {
+	regex.match(_follows, array.concat(command, [""])[position + 1])
+	not regex.match(_before_user, command[position - 1])
+	some start, word in array.slice(command, 0, position)
+	regex.match(_wrapper, word)
+	every offset, _ in array.slice(command, start + 1, position) { _is_argument(command, (start + 1) + offset) }
+}
+
+_is_argument(command, position) if regex.match(_argument, command[position])
+
+_is_argument(command, position) if regex.match(_wrapper, command[position])
+
+_is_argument(command, position) if regex.match(_before_value, command[position - 1])
+
+# headroom-lint has the same patterns, with comments, in _reader/wrappers.py.
+_runs := `^([({]?(exec|nohup|nice|ionice|time)|[({]|then|else|do|--|(.*/)?(env|sudo|tini|dumb-init|catatonit)|\w+=.*|.*(;|&&|\|\|))$`
+
+_wrapper := concat("", [
+	`^[({]?(.*/)?(catatonit|chpst|chroot|chrt|doas|dumb-init|env|exec|gosu|ionice|nice|nohup|numactl|runuser|setpriv|setsid|stdbuf|su-exec|sudo`,
+	`|taskset|time|timeout|tini)$`,
+])
+
+_before_user := `^((.*/)?(gosu|su-exec)|-[uU]|--(user|group|reuid|regid))$`
+
+_argument := `^(-.*|\w+=.*|[0-9][\w.:,-]*)$`
+
+_before_value := `^(-[^=]*|(.*/)?(chroot|gosu|su-exec))$`
+
+_follows := `^(-|$|[;&|<>)]|[0-9]>|\$|\{\{)`
+
+_separator := `.*(;|&&|\|\||\|)$`
+
+_opens := `^(if|case|for|while|until)$`
+
+_closes := `^(fi|esac|done);?$`
+
+_condition := `.*(&&|\|\|)$`
+
+# The variables that etcd gets from the words before it: those in front of it, and exported ones. The value is a placeholder if the export
+# depends on a condition. Those in front of etcd win.
+environment(command) := object.union(object.union_n([_exported(before, position) | some position, "export" in before]), _assigned(own)) if {
+	before := array.slice(command, 0, executable(command))
+	ends := {behind | some position, word in before; _ends_command(word); behind := position + 1}
+	own := array.slice(before, max(ends | {0}), count(before))
+} else := {}
+
+_ends_command(word) if regex.match(_separator, word)
+
+_ends_command(word) if word in {"then", "else", "do"}
+
+_ends_command(word) if regex.match(_script_follows, word)
+
+_assigned(words) := object.union_n([{found[1]: found[2]} |
+	some word in words
+	found := regex.find_all_string_submatch_n(`^([A-Za-z_]\w*)=((?s:.*))$`, word, 1)[0]
+])
+
+_exported(before, position) := {name: _certain(before, position, name, value) |
+	behind := array.slice(before, position + 1, count(before))
+	end := min({count(behind)} | {number | some number, word in behind; _ends_command(word)})
+	some name, value in _assigned([trim_right(word, ";&|") | some word in array.slice(behind, 0, end + 1)])
+}
+
+_certain(before, position, name, value) := value if {
+	head := array.slice(before, 0, position)
+	count({number | some number, word in head; regex.match(_opens, word)}) <= count({number | some number, word in head; regex.match(_closes, word)})
+	not _is_chained(before, head)
+} else := sprintf("${%s}", [name])
+
+# Of several commands that depend on each other, etcd runs only if all others succeed, as in a && b && etcd.
+_is_chained(before, head) if {
+	some word in head
+	regex.match(_condition, word)
+	some other in before
+	regex.match(_separator, other)
+	not endswith(other, "&&")
+}
 
 _end(command) := min({count(command)} | {position | some position, word in command; regex.match(`^([;&|<>]|[0-9]>)`, word)})
 

@@ -90,7 +90,7 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 	{"silent": array.concat(_silent(service), _replicated(service))},
 	_data_volume(service),
 ]))) if {
-	environment := _environment(service)
+	environment := _variables(service)
 }
 
 # Compose gives a service that it builds the image's name, but the image may have settings. The reader marks a service with values of a .env:
@@ -104,7 +104,7 @@ _completeness(service) := container.completeness(object.get(service, "image", nu
 _data_volume(service) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _type_of_volume(service)])}) if {
 	on_host := container.data_on_host(_given(service), _folders(service))
 	mount := container.data_mount(_given(service), {target: target | some target in _targets(service)})
-	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} | some key in _memory_keys(service, mount.source)}
+	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} | key := min(_memory_keys(service, mount.source))}
 } else := {}
 
 # The filesystem that a named volume mounts, such as nfs.
@@ -130,7 +130,10 @@ _list(value) := value if {
 	is_array(value)
 } else := [value]
 
-_given(service) := array.concat(command_line.flags(_words(service)), container.environment(_environment(service)))
+_given(service) := array.concat(command_line.flags(_words(service)), container.environment(_variables(service)))
+
+# Those that the command sets for etcd win.
+_variables(service) := object.union(_environment(service), command_line.environment(_words(service)))
 
 # In a list the last value of a name counts.
 _environment(service) := service.environment if {

@@ -66,6 +66,9 @@ _replacements(spec) := {written: value |
 	some written in [sprintf("$(%s)", [name]), sprintf("${%s}", [name])]
 }
 
+# Those that the command sets for etcd win.
+_variables(spec) := object.union(_environment(spec), command_line.environment(_words(spec)))
+
 # The last value of a name counts, and one of the container's own wins over one of a ConfigMap.
 _environment(spec) := object.union_n(array.concat(
 	[_from_config_map(source) | some source in object.get(spec, "envFrom", []); _is_read(source)],
@@ -112,7 +115,7 @@ _statement(document, spec) := statement_builder.build("manifest", container.unle
 	_limit(spec),
 	_volume(document, spec),
 ]))) if {
-	environment := _environment(spec)
+	environment := _variables(spec)
 }
 
 # Several Deployments or Pods may find each other by a discovery service.
@@ -204,16 +207,20 @@ _types_of_volumes := {"cephfs": "ceph", "emptyDir": "emptyDir", "glusterfs": "gl
 # The volume with the data directory.
 _volume(document, spec) := object.union(on_host, {"facts": object.union(
 	object.get(on_host, "facts", {}),
-	{"data_fstype": {"name": sprintf("volumes[%q]", [volume.name]), "value": type} |
+	{"data_fstype": {"name": sprintf("volumes[%q]", [mount.source]), "value": type} |
 		mount := container.data_mount(given, names)
-		some volume in _spec(document).volumes
-		volume.name == mount.source
-		some key, type in _types_of_volumes
-		is_object(volume[key])
+
+		# Kubernetes refuses two volumes of one name, and two mounts at one path.
+		type := min({type |
+			some volume in _spec(document).volumes
+			volume.name == mount.source
+			some key, type in _types_of_volumes
+			is_object(volume[key])
+		})
 	},
 )}) if {
-	given := array.concat(command_line.flags(_words(spec)), container.environment(_environment(spec)))
-	names := {mount.mountPath: mount.name | some mount in spec.volumeMounts}
+	given := array.concat(command_line.flags(_words(spec)), container.environment(_variables(spec)))
+	names := {path: max({mount.name | some mount in spec.volumeMounts; mount.mountPath == path}) | some path in _targets(spec)}
 	folders := {path: max({object.get(volume, ["hostPath", "path"], "") | some volume in _spec(document).volumes; volume.name == name} | {""}) | some path, name in names}
 	on_host := container.data_on_host(given, folders)
 }

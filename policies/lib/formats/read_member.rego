@@ -34,11 +34,11 @@ import data.headroom.units
 #   facts        object: io_class and nice → {name, value}
 #   twice        object: flag → the variable that sets it too
 #   complete     true if nothing but the files that were read can set a setting
+#   config       object: the parsed config file
 #
 # The audit adds to a running member:
 #   workload     object: the measured workload
 #   live         object: fact → {name, value}
-#   config       object: the parsed config file; the command then has no flags
 #
 # The facts in `live` that come from the cluster:
 #   alarms, healthy, same_hash
@@ -83,7 +83,10 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 ])))}
 
 _data_on_host(member) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _facts(member)])}) if {
-	given := array.concat(command_line.flags(member.command), container.environment(member.environment))
+	given := array.concat(
+		array.concat(command_line.flags(member.command), container.environment(member.environment)),
+		config_file.given(object.get(member, "config", {})),
+	)
 	folders := object.get(member, "folders", {})
 	on_host := container.data_on_host(given, folders)
 	in_memory := {"data_fstype": {"name": sprintf("the volume at %s", [path]), "value": "tmpfs"} |

@@ -131,7 +131,7 @@ _initial_cluster(found) := [spelling.as_text(entry.value) |
 # URLs with a scheme and a port. A placeholder for the host or the port does not make them unknown.
 _urls := sprintf(`^\s*%s(\s*,\s*%s)*\s*$`, [_url, _url])
 
-_url := `https?://[^,%/]+:([0-9]+|\$\w+|\$[({][^,)}]+[)}]|\{\{[^,}]+\}\})/?`
+_url := `(?i:https?)://[^,%/]+:([0-9]+|\$\w+|\$[({][^,)}]+[)}]|\{\{[^,}]+\}\})/?`
 
 # The canonical name of a setting, or its own spelling if the model does not have it.
 canonical_name(entry) := name if {
@@ -151,7 +151,7 @@ _peer := sprintf(`([\w.-]+(%s[\w.-]*)*|%s([.-]+(%s|[\w.-]+))*)=%s`, [_placeholde
 
 _placeholder := `(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|<[A-Za-z][\w.-]*>)`
 
-_peer_url := `https?://(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|<[A-Za-z][\w.-]*>|[\w.:\[\]-])+/?`
+_peer_url := `(?i:https?)://(\$\w+|\$[({]\w+[)}]|\{\{[^,{}]+\}\}|<[A-Za-z][\w.-]*>|[\w.:\[\]-])+/?`
 
 # Why a placeholder has no value yet.
 filled_in := "filled in at deployment"

@@ -79,7 +79,7 @@ _form_expected(etcd, name, value) := _expected[name] if {
 # Since 3.2, etcd binds to no name other than localhost. A placeholder is in capitals, or reads like "host_ip", "hostname", "10.0.0.x" or "a.b.c.d".
 # Source: checkBindURLs in server/embed/config.go.
 _names_host(url) if {
-	[_, host] := regex.find_all_string_submatch_n(`^https?://([a-z0-9.-]*[a-z][a-z0-9.-]*|\*):[0-9]+$`, url, 1)[0]
+	[_, host] := regex.find_all_string_submatch_n(`^(?i:https?)://([a-z0-9.-]*[a-z][a-z0-9.-]*|\*):[0-9]+$`, url, 1)[0]
 	host != "localhost"
 	not regex.match(`(^|[.-])(x+|ipv[46]|(your|my)[a-z-]*|[a-z0-9]*(ip|name|address|addr))([.-]|$)|^[a-z](\.[a-z]){3}$`, host)
 }

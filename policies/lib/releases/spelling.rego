@@ -19,7 +19,7 @@ as_flag(form, spelling) := lower(replace(trim_prefix(spelling, "ETCD_"), "_", "-
 is_etcd_variable(name) if regex.match(`^(ETCD_|GOGC$|GOMEMLIMIT$)`, name)
 
 # Whether only a server has a use for it: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
-is_server_variable(name) if regex.match(`^ETCD_(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_`, name)
+is_server_variable(name) if regex.match(`^ETCD_((FORCE_NEW_CLUSTER|UNSAFE_NO_FSYNC)$|(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_)`, name)
 
 # The series whose spellings apply to a release; undefined if the model lacks them.
 table(version) := series if {
@@ -132,6 +132,9 @@ value_of(form, name, value) := value if {
 	text := replace(trim_left(_without_quotes(value), "+"), "_", "")
 	regex.match(`^-?(0|[1-9][0-9]{0,17})$`, text)
 	number := to_number(text)
+} else := value_types.literal(_without_quotes(value)) if {
+	type_of_setting(name) in {"int", "uint"}
+	_parses(type_of_setting(name), _without_quotes(value))
 } else := _without_quotes(value) in _truths if {
 	type_of_setting(name) == "bool"
 	_parses("bool", _without_quotes(value))

@@ -44,3 +44,18 @@ meant(value, type) := units.parse_size(regex.replace(value, `^([0-9.]+[KMGT]i)$`
 	type == "duration"
 	is_string(value)
 }
+
+# The value of a literal of Go with a prefix, such as 0x400 or 0b11; a zero alone is octal.
+literal(text) := _sign(sign) * sum(parts) if {
+	[_, sign, prefix, written] := regex.find_all_string_submatch_n(`^([-+]?)0([xbo]?)([0-9a-f_]{1,80})$`, lower(text), 1)[0]
+	factors := [{"x": 16, "b": 2, "o": 8, "": 8}[prefix] | some _ in numbers.range(1, 80)]
+	digits := split(replace(written, "_", ""), "")
+	parts := [part |
+		some place, character in digits
+		part := indexof("0123456789abcdef", character) * product(array.slice(factors, 0, (count(digits) - 1) - place))
+	]
+}
+
+_sign("-") := -1
+
+_sign(sign) := 1 if sign != "-"

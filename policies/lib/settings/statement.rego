@@ -30,13 +30,30 @@ _config_file(statement) := [entry.name |
 	entry.spelling in {"config-file", "ETCD_CONFIG_FILE"}
 ][0]
 
-# With a config file etcd ignores flags and environment; the file's own settings are unknown here.
-member(statement) := object.union(_member(statement, {}), {
+# With a config file etcd ignores flags and environment. The file's own settings are unknown unless headroom-lint found it.
+member(statement) := object.union(_member(statement, _entries(_effective(statement))), {
 	"config_file": name,
-	"unknown": ({"extra_config"} | _unknown(statement)),
+	"unknown": (_unknown_in_config(statement) | _unknown(statement)),
 }) if {
 	name := _config_file(statement)
 } else := _member(statement, _entries(statement))
+
+_unknown_in_config(statement) := set() if {
+	some entry in statement.given
+	entry.form == "key"
+} else := {"extra_config"}
+
+# What etcd and Go's runtime read.
+_effective(statement) := object.union(statement, {"given": [entry |
+	some entry in statement.given
+	_is_read_with_config(entry)
+]}) if {
+	_config_file(statement)
+} else := statement
+
+_is_read_with_config(entry) if entry.form == "key"
+
+_is_read_with_config(entry) if entry.spelling in {"GOGC", "GOMEMLIMIT"}
 
 _member(statement, all_entries) := {
 	"format": statement.format,
@@ -83,7 +100,7 @@ host(statement) := {
 	# If a volume is mounted there, a path in the container gives no information about the host.
 	judged := {"data_dir", "wal_dir"} - {fact | some fact in object.get(statement, "mounted", [])}
 	directories := {fact: found[0] |
-		some fact, found in object.filter(_entries(statement), judged)
+		some fact, found in object.filter(_entries(_effective(statement)), judged)
 		not _is_in_container(statement.format, found[0].value)
 	}
 	entries := object.union(directories, object.get(statement, "facts", {}))

@@ -46,9 +46,9 @@ items(value) := [trim_space(item) | some item in split(value, ",")] if {
 	every item in value { is_string(item) }
 }
 
-# The URLs that use plain HTTP and are not loopback addresses.
+# The URLs that use plain HTTP and are not loopback addresses. Go accepts a scheme in capitals.
 open_urls(value) := [url |
 	some url in items(value)
-	startswith(url, "http://")
-	not regex.match(`^http://(127\.|(ip6-)?localhost([:/]|$)|\[::1\])`, url)
+	startswith(lower(url), "http://")
+	not regex.match(`^(?i)http://(127\.|(ip6-)?localhost([:/]|$)|\[::1\])`, url)
 ]

@@ -16,6 +16,7 @@ package headroom.rules.security.client_cert_auth
 import data.headroom.clusters
 import data.headroom.result
 import data.headroom.settings
+import data.headroom.text
 
 deny contains finding if some finding in result.findings("security/client_cert_auth", problems)
 
@@ -23,8 +24,8 @@ problems contains problem if {
 	some profile in clusters.profiles
 	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
 	[about, how] := _missing(profile.etcd, setting)
-	text := sprintf("%s %s, so anyone who reaches the %s port gets access", [replace(setting, "_", "-"), how, port])
-	problem := _solvable(result.problem(profile, about, text), profile.etcd.names, setting)
+	message := sprintf("%s %s, so anyone who reaches the %s port gets access", [replace(setting, "_", "-"), how, port])
+	problem := _solvable(result.problem(profile, about, message), profile.etcd.names, setting)
 }
 
 # Where it is off, the fix is a value.
@@ -37,17 +38,19 @@ _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting],
 	settings.is_false(etcd.settings[setting])
 	settings.has_no_file(etcd, _ca_files[setting])
 	not _urls[setting] in etcd.unknown
-	not _needs_no_certificates(object.get(etcd.settings, _urls[setting], "https://"))
+	_needs_certificates(object.get(etcd.settings, _urls[setting], "https://"))
 }
 
 _urls := {"client_cert_auth": "listen_client_urls", "peer_client_cert_auth": "listen_peer_urls"}
 
 _ca_files := {"client_cert_auth": "trusted_ca_file", "peer_client_cert_auth": "peer_trusted_ca_file"}
 
-# Only processes of the same host reach a loopback address, and security/plain_http reports HTTP elsewhere.
-_needs_no_certificates(urls) if not contains(urls, "https://")
-
-_needs_no_certificates(urls) if regex.match(`^\s*https?://(127\.|localhost[:/]|\[::1\])[^,]*(,\s*https?://(127\.|localhost[:/]|\[::1\])[^,]*)*$`, urls)
+# Only processes of the same host reach a loopback address or a Unix socket, and security/plain_http reports HTTP elsewhere.
+_needs_certificates(urls) if {
+	some url in text.items(urls)
+	startswith(lower(url), "https://")
+	not regex.match(`^(?i)https://(127\.|localhost[:/]|\[::1\])`, url)
+}
 
 # The role turns it on; elsewhere etcd's default is off. Without https there are no certificates at all: see security/plain_http.
 _missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
@@ -55,6 +58,5 @@ _missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
 	settings.is_unset(etcd, setting)
 	settings.has_no_file(etcd, _ca_files[setting])
 	urls := _urls[setting]
-	contains(etcd.settings[urls], "https://")
-	not _needs_no_certificates(etcd.settings[urls])
+	_needs_certificates(etcd.settings[urls])
 }

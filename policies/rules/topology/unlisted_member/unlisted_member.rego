@@ -63,9 +63,6 @@ _is_new(etcd) if etcd.settings.initial_cluster_state == "new"
 _own_and_list(profile) := [own, list] if {
 	not "name" in profile.etcd.unknown
 	not "initial_cluster" in profile.etcd.unknown
-
-	# etcd ignores flags and variables if it has a config file.
-	not profile.etcd.config_file
 	[own] := _entries(profile.etcd, "name")
 	[list] := _entries(profile.etcd, "initial_cluster")
 	not _is_replaceable(profile, [own, list])
@@ -88,5 +85,11 @@ _is_replaceable(profile, entries) if {
 _entries(etcd, setting) := [entry |
 	some entry in etcd.given
 	is_string(entry.value)
+	_is_read(etcd, entry)
 	spelling.setting(etcd.release, entry.form, entry.spelling) == setting
 ]
+
+# etcd ignores flags and variables if it has a config file.
+_is_read(etcd, _) if not etcd.config_file
+
+_is_read(_, entry) if entry.form == "key"

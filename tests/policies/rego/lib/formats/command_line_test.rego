@@ -12,6 +12,7 @@ commands := [
 	[["bash -ecx 'etcd --name a\n'"], ["bash", "-ecx", "etcd", "--name", "a", ";"]],
 	[[["sh", "-exc", "etcd --name a\netcd --name b"]], ["sh", "-exc", "etcd", "--name", "a", ";", "etcd", "--name", "b"]],
 	[[["sh", "-ecx", "etcd --name a\netcd --name b"]], ["sh", "-ecx", "etcd", "--name", "a", ";", "etcd", "--name", "b"]],
+	[["sh -c 'x; etcd --name a&& y;; z \\; \"a; b\"'"], ["sh", "-c", "x", ";", "etcd", "--name", "a", "&&", "y", ";;", "z", "\\;", "a ; b"]],
 	[["", 5], []],
 	[[["etcd", "--x", "http://a:{{ .Values.port }}"], "{{ .Values.a }}-b c"], ["etcd", "--x", "http://a:{{ .Values.port }}", "{{ .Values.a }}-b", "c"]],
 	[
@@ -39,6 +40,20 @@ calls := [
 	[["backup", "--dir", "/var/lib/etcd"], null],
 	[["etcd", "grpc-proxy", "start", "--endpoints=http://a:2379"], null],
 	[[], null],
+	[["sh", "-c", "GOMAXPROCS=2", "etcd", "--name", "a"], ["--name", "a"]],
+	[["env", "A=b", "etcd", "--name", "a"], ["--name", "a"]],
+	[["sh", "-c", "if", "x;", "then", "etcd", "--name", "a", ";", "fi"], ["--name", "a"]],
+	[["sh", "-c", "(exec", "etcd", "--name", "a)"], ["--name", "a"]],
+	[["sh", "-c", "(", "etcd", "--name", "a)", "&", "wait"], ["--name", "a"]],
+	[["sh", "-c", "(exec", "etcd"], []],
+	[["timeout", "3600", "etcd", "--name", "a"], ["--name", "a"]],
+	[["timeout", "-s", "KILL", "1h", "/bin/etcd"], []],
+	[["su-exec", "etcd:etcd", "etcd", "--name", "a"], ["--name", "a"]],
+	[["exec", "gosu", "etcd", "nice", "-n", "5", "etcd", "--name", "a"], ["--name", "a"]],
+	[["gosu", "etcd", "etcd", "--name", "a"], ["--name", "a"]],
+	[["sudo", "-u", "etcd", "-E", "etcd", "--name", "a"], ["--name", "a"]],
+	[["timeout", "5", "backup", "etcd"], null],
+	[["sudo", "chown", "etcd", "/var/lib/etcd"], null],
 ]
 
 test_arguments[note] if {
@@ -62,4 +77,26 @@ test_flags if {
 
 	# etcd takes all up to the equals sign for the name.
 	{entry.name | some entry in command_line.flags(["etcd", "--cert-file/etc/a.pem", "--${X}"])} == {"--cert-file/etc/a.pem"}
+}
+
+variables := [
+	[["etcd"], {}],
+	[["backup", "A=b"], {}],
+	[["sh", "-c", "GOGC=50", "ETCD_NAME=a=b", "etcd", "ETCD_NAME=c"], {"GOGC": "50", "ETCD_NAME": "a=b"}],
+	[["sh", "-c", "A=b;", "export", "B=c", "C;", "exec", "etcd"], {"B": "c"}],
+	[["sh", "-c", "export", "B=c", ";", "B=d", "etcd"], {"B": "d"}],
+	[["sh", "-c", "A=b", ";", "etcd"], {}],
+	[["sh", "-c", "export", "A=b", "&&", "cd", "/", "&&", "etcd"], {"A": "b"}],
+	[["sh", "-c", "cd", "/", "&&", "export", "A=b", "&&", "etcd"], {"A": "b"}],
+	[["sh", "-c", "x", "&&", "export", "A=b;", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "x", "||", "export", "A=b", "&&", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "if", "x;", "then", "export", "A=b;", "fi;", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "if", "x;", "then", "y;", "fi;", "export", "A=b;", "etcd"], {"A": "b"}],
+	[["sh", "-c", "if", "x;", "then", "A=b", "etcd", ";", "fi"], {"A": "b"}],
+]
+
+test_environment[note] if {
+	some [given, expected] in variables
+	note := json.marshal(given)
+	command_line.environment(given) == expected
 }

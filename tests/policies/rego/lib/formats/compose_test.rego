@@ -291,3 +291,24 @@ test_sources[note] if {
 	expected := {source: ["extra_config", "settings may come from there, and it is not read"] | source != null}
 	compose.statements({"services": {"a": service}}).a.unknown == expected
 }
+
+test_variables_of_the_command if {
+	command := "sh -c 'export ETCD_DATA_DIR=/data; GOGC=50 ETCD_NAME=b exec etcd --unsafe-no-fsync'"
+	service := {"image": "team/app:1", "command": command, "environment": {"ETCD_NAME": "a"}, "volumes": ["/srv:/data"]}
+	found := compose.statements({"services": {"a": service}}).a
+	{[entry.name, entry.value] | some entry in found.given} == {
+		["--unsafe-no-fsync", "true"],
+		["ETCD_DATA_DIR", "/data"],
+		["ETCD_NAME", "b"],
+		["GOGC", "50"],
+	}
+	found.mounted == ["data_dir"]
+}
+
+# Compose refuses two mounts at one path.
+test_two_mounts_at_one_path if {
+	volume := {"type": "tmpfs", "target": "/data"}
+	service := {"image": "etcd:v3.6.1", "command": "etcd --data-dir=/data", "tmpfs": "/data", "volumes": [volume, "a:/data", "/b:/data"]}
+	found := compose.statements({"services": {"a": service}}).a
+	found.facts.data_fstype == {"name": `tmpfs["/data"]`, "value": "tmpfs"}
+}

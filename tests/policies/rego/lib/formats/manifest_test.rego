@@ -149,7 +149,11 @@ test_image_of_their_own if {
 	{entry.name | some entry in statements.p.given} == {"ETCD_INITIAL_CLUSTER", "ETCD_NAME"}
 }
 
-quantities := [["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null]]
+quantities := [
+	["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null],
+	["4e9", 4000000000], ["1.5E+9", 1500000000], ["15e-1", 2], ["4294967296000m", 4294967296], ["1500m", 2], ["1.05k", 1050],
+	["0.5Gi", 536870912], ["1.5G", 1500000000], ["0", 0], ["4g", 4294967296],
+]
 
 test_quantity[text] if {
 	some [quantity, expected] in quantities
@@ -175,4 +179,29 @@ test_plain_container if {
 test_two_containers if {
 	two := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/1", "value": {"name": "events", "image": "x", "command": ["etcd"]}}])
 	object.keys(manifest.statements(two)) == {"etcd", "events"}
+}
+
+test_variables_of_the_command if {
+	container := {
+		"image": "team/app:1",
+		"command": ["sh", "-c", "export ETCD_DATA_DIR=/data; GOGC=50 timeout 60 etcd --unsafe-no-fsync"],
+		"env": [{"name": "GOGC", "value": "100"}],
+		"volumeMounts": [{"name": "data", "mountPath": "/data"}],
+	}
+	spec := {"containers": [container], "volumes": [{"name": "data", "emptyDir": {}}]}
+	found := manifest.statements({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}).a
+	{[entry.name, entry.value] | some entry in found.given} == {
+		["--unsafe-no-fsync", "true"],
+		["ETCD_DATA_DIR", "/data"],
+		["GOGC", "50"],
+	}
+	found.facts.data_fstype.value == "emptyDir"
+}
+
+test_two_mounts_at_one_path if {
+	mounts := [{"name": "a", "mountPath": "/data"}, {"name": "b", "mountPath": "/data"}]
+	volumes := [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}, "nfs": {}}, {"name": "b", "hostPath": {"path": "/b"}}]
+	container := {"name": "etcd", "image": "etcd:v3.6.1", "command": ["etcd", "--data-dir=/data"], "volumeMounts": mounts}
+	document := {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container], "volumes": volumes}}
+	manifest.statements(document).a.facts.data_fstype == {"name": `volumes["b"]`, "value": "emptyDir"}
 }

@@ -87,6 +87,14 @@ test_data_directory_on_the_host if {
 	finding._loc == {"file": "run.sh", "line": 3}
 }
 
+test_config_file if {
+	changes := {"command": ["etcd", "--config-file=/etc/etcd.yml"], "config": {"data-dir": "/data"}, "folders": {"/data": "/tmp/x"}}
+	some place in clusters.host_profiles with input as _input(changes)
+	place.facts.data_dir_on_host == "/tmp/x"
+	some profile in clusters.profiles with input as _input(changes)
+	profile.etcd.settings == {"data_dir": "/data", "gogc": "50"}
+}
+
 # Whether rules may say that no data directory is set.
 test_data_directory_of_a_container if {
 	own := {"image": "quay.io/coreos/etcd:v3.5.1", "environment": {}}

@@ -52,6 +52,7 @@ cases := [
 		object.union(_of_k3s, {"snapshot_count": 7, "unsafe_no_fsync": true}),
 	],
 	["k3s with one argument as a text", {"etcd-arg": "heartbeat-interval=1000"}, {"etcd"}, object.union(_of_k3s, {"heartbeat_interval": 1000})],
+	["k3s with more arguments", {"etcd-arg+": ["unsafe-no-fsync=true"]}, {"etcd"}, object.union(_of_k3s, {"unsafe_no_fsync": true})],
 	["k3s with metrics", {"cluster-init": true, "etcd-expose-metrics": true}, {"etcd"}, object.union(_of_k3s, {"listen_metrics_urls": "http://NODE_IP:2381"})],
 	[
 		"k3s with metrics on an address",

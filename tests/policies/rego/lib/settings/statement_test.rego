@@ -48,6 +48,26 @@ test_config_file if {
 	count(found.given) == 6
 }
 
+# Go's runtime reads its variables in any case, and a config file that was read has the settings.
+test_config_file_with_its_settings if {
+	collector := {"name": "GOGC", "form": "env", "spelling": "GOGC", "value": "50"}
+	file := {"name": "ETCD_CONFIG_FILE", "form": "env", "spelling": "ETCD_CONFIG_FILE", "value": "/etc/etcd.yml"}
+	keys := [
+		{"name": "snapshot-count", "form": "key", "spelling": "snapshot-count", "value": 7000},
+		{"name": "data-dir", "form": "key", "spelling": "data-dir", "value": "/data"},
+	]
+	unread := statement.member(_statement(array.concat(given, [collector, file]), {}))
+	unread.settings == {"gogc": "50"}
+	unread.unknown == {"extra_config"}
+	all_given := array.concat(array.concat(given, [collector, file]), keys)
+	found := statement.member(_statement(all_given, {}))
+	found.settings == {"gogc": "50", "snapshot_count": 7000, "data_dir": "/data"}
+	found.names.snapshot_count == "snapshot-count"
+	found.unknown == set()
+	found.twice == {}
+	statement.host(_statement(all_given, {})).names == {"data_dir": "data-dir"}
+}
+
 test_place if {
 	statement.host(_statement(given, {})) == {
 		"facts": {"data_dir": "/var/lib/etcd"},

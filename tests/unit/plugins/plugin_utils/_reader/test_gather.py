@@ -57,3 +57,60 @@ def test_other_files_are_named_beside_it(tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text("web: {hosts: {a: {}}}\n", encoding="utf-8")
     found = gather([str(tmp_path / "a.sh"), str(tmp_path / "hosts.yml")])
     assert "without_etcd" not in found.document and found.refused == {}
+
+
+UNIT = "[Service]\nExecStart=/usr/bin/etcd --name n1\n"
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("multi-user.target.wants/etcd.service", "../etcd.service"),
+        # In a copy of another host's /etc.
+        ("multi-user.target.wants/etcd.service", "/no/etc/systemd/system/etcd.service"),
+        ("cluster.target.requires/etcd.service", "../etcd.service"),
+        ("etcd2.service", "etcd.service"),
+    ],
+)
+def test_link_to_a_unit(tmp_path: Path, link: str, target: str) -> None:
+    (tmp_path / "etcd.service").write_text(UNIT, encoding="utf-8")
+    (tmp_path / link).parent.mkdir(exist_ok=True)
+    (tmp_path / link).symlink_to(target)
+    found = gather([str(tmp_path)])
+    assert [entry["path"] for entry in found.document["files"]] == [str(tmp_path / "etcd.service")]
+    assert found.passed_over == {} and found.refused == {}
+
+
+def test_links_that_are_read(tmp_path: Path) -> None:
+    (tmp_path / "units").mkdir()
+    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "etcd.txt").write_text(UNIT, encoding="utf-8")
+    (tmp_path / "units" / "etcd.service").symlink_to("../etcd.txt")
+    (tmp_path / "host_vars" / "a.yml").write_text("etcd_name: a\n", encoding="utf-8")
+    (tmp_path / "host_vars" / "b.yml").symlink_to("a.yml")
+    [*paths] = (entry["path"] for entry in gather([str(tmp_path / "host_vars")]).document["files"])
+    assert [Path(path).name for path in paths] == ["a.yml", "b.yml"]
+    [unit] = gather([str(tmp_path / "units")]).document["files"]
+    assert unit["path"] == str(tmp_path / "units" / "etcd.service")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_read"),
+    [
+        ("a.conf", True),
+        ("a.conf.j2", True),
+        ("a.conf.disabled", False),
+        ("a.off", False),
+        ("README", False),
+    ],
+)
+def test_names_of_drop_ins(tmp_path: Path, name: str, is_read: bool) -> None:
+    folder = tmp_path / "etcd.service.d"
+    folder.mkdir()
+    (tmp_path / "etcd.service").write_text(UNIT, encoding="utf-8")
+    (folder / name).write_text("[Service]\nEnvironment=ETCD_UNSAFE_NO_FSYNC=true\n", encoding="utf-8")
+    found = gather([str(tmp_path)])
+    [member] = (entry["contents"]["headroom_member"] for entry in found.document["files"])
+    assert member["environment"] == ({"ETCD_UNSAFE_NO_FSYNC": "true"} if is_read else {})
+    ignored = {str(folder / name): "systemd reads only *.conf in this folder"}
+    assert found.passed_over == ({} if is_read else ignored)

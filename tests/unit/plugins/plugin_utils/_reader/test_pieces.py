@@ -421,3 +421,32 @@ INSTALL = "curl -sfL https://get.k3s.io |"
 def test_a_script_that_installs_k3s(lines: str, document: dict[str, Any] | None) -> None:
     found = read({"install.sh": f"#!/bin/sh\n{lines}\n"}).document
     assert [entry["contents"] for entry in found["files"]] == ([document] if document else [])
+
+
+UNIT_OF_K3S = """\
+[Service]
+EnvironmentFile=-/etc/systemd/system/k3s.service.env
+ExecStartPre=-/sbin/modprobe overlay
+ExecStart=/usr/local/bin/k3s \\
+    server \\
+\t'--cluster-init' \\
+\t'--etcd-arg=unsafe-no-fsync=true' \\
+
+"""
+
+
+def test_a_unit_of_k3s() -> None:
+    found = read({"k3s.service": UNIT_OF_K3S})
+    assert found.document["files"] == [
+        {"path": "k3s.service", "contents": {"cluster-init": True, "etcd-arg": ["--unsafe-no-fsync=true"]}}
+    ]
+    assert found.document["lines"]["k3s.service"]["words"]["unsafe-no-fsync"] == [7] and found.passed_over == {}
+    agent = read({"k3s.service": UNIT_OF_K3S.replace("server", "agent")})
+    assert agent.document["files"] == [] and agent.passed_over == {"k3s.service": "it starts no etcd"}
+
+
+def test_more_arguments_for_k3s_in_a_cloud_config() -> None:
+    inner = "etcd-arg+: [unsafe-no-fsync=true]\n"
+    text = f"#cloud-config\nwrite_files:\n- path: /etc/rancher/k3s/config.yaml.d/a.yaml\n  content: |\n    {inner}"
+    files = read({"user-data": text}).document["files"]
+    assert {"etcd-arg+": ["unsafe-no-fsync=true"]} in [entry["contents"] for entry in files]

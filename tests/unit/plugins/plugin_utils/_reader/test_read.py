@@ -287,6 +287,23 @@ def test_config_file_of_any_name() -> None:
     assert document["lines"]["etcd.conf"]["words"]["listen-client-urls"] == [2]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_config"),
+    [
+        ("\"listen-client-urls\": http://0.0.0.0:2379\n'data-dir': /d\n", True),
+        ('{"listen-client-urls": "http://0.0.0.0:2379", "data-dir": "/d"}', True),
+        ('{\n  "listen-client-urls": "http://0.0.0.0:2379",\n  "data-dir": "/d"\n}\n', True),
+        ('{"name": "a", "data-dir": "/d"}', False),
+        ('{"a": {"listen-client-urls": "http://0.0.0.0:2379", "data-dir": "/d"}}', False),
+        ('{"listen-client-urls": "http://0.0.0.0:2379", "data-dir": ', False),
+        ('\'listen-client-urls": http://0.0.0.0:2379\n"data-dir": /d\n', False),
+        ("{" * 100_000, False),
+    ],
+)
+def test_quoted_keys_of_a_config_file(text: str, is_config: bool) -> None:
+    assert len(read({"etcd.conf": text}).document["files"]) == int(is_config)
+
+
 UNREAD = {
     "etcd.yaml": ("etcd:\n{{- if x }}\n- --listen-client-urls={{ y }}\n", "it is a template (line 2)"),
     "bad.yml": ("a: [\nquota-backend-bytes: 5\n--snapshot-count=1\n", "line 4 is not valid YAML"),

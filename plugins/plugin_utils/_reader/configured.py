@@ -1,0 +1,63 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Join a unit with the config file that it names: the file has etcd's settings, and the unit has limits, priorities and Go's variables."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
+
+
+def with_config_file(found: dict[str, Any], unit_path: str, state: State) -> tuple[dict[str, Any], list[Text]]:
+    """Return the member of a unit with the contents of its config file, which then is no member of its own; and that file.
+
+    The member remains as it is if its config file is not among the files.
+    """
+    named = member.config_file(found) or found["environment"].get("ETCD_CONFIG_FILE", "")
+    file = _named_file(state.configurations, named, unit_path) if named else None
+    entries = [entry for entry in state.files if file and entry["path"] == file.path and _is_config(entry["contents"])]
+    if file is None or len(entries) != 1:
+        return found, []
+    state.files.remove(entries[0])
+    config = entries[0]["contents"]
+    where = {**found["where"], **_places(config, file)}
+    name = str(config.get("name", found["name"]))
+    return {**found, "name": name, "config": config, "where": where}, [file]
+
+
+def _is_config(contents: Any) -> bool:
+    return isinstance(contents, dict) and has_server_keys(contents)
+
+
+def _named_file(files: list[Text], named: str, unit_path: str) -> Text | None:
+    """Return the config file that a unit names: below the same root, the only one at that path, or the only one of that name."""
+    below = [file for file in files if named.startswith("/") and f"/{file.target}".endswith(named)]
+    beside = [file for file in below if unit_path.startswith(file.path[: -len(named.lstrip("/"))])]
+    alike = [file for file in files if posixpath.basename(file.target) == posixpath.basename(named)]
+    return next((candidates[0] for candidates in (beside, below, alike) if len(candidates) == 1), None)
+
+
+def _places(config: Mapping[str, Any], file: Text) -> dict[str, list[Any]]:
+    """Return key → its place, with the key of a section before those in it."""
+    words = index_words(file.text, file.lines[0].number if file.lines else 1)
+    return {key: [file.path, line] for key, line in _lines(config, words)}
+
+
+def _lines(config: Mapping[str, Any], words: Mapping[str, list[int]]) -> Iterator[tuple[str, int]]:
+    """Return each key with its line; those of a section are behind the section's own."""
+    for key, value in config.items():
+        start = next(iter(words.get(str(key), [])), None)
+        if start is None:
+            continue
+        yield str(key), start
+        for inner in value if isinstance(value, dict) else ():
+            line = next((number for number in words.get(str(inner), []) if number >= start), None)
+            if line is not None:
+                yield f"{key}.{inner}", line

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which environment files belong to a unit, and what their lines say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+
+UNIT = "[Service]\nEnvironmentFile=-{named}\nExecStart=/usr/bin/etcd --name n1\n"
+PATH = "host/etc/systemd/system/etcd.service"
+
+
+def members(reading: Reading) -> list[dict[str, Any]]:
+    """The members of a reading."""
+    return [entry["contents"]["headroom_member"] for entry in reading.document["files"]]
+
+
+@pytest.mark.parametrize("path", ["host/etc/default/etcd", "host/etc/systemd/system/etcd"])
+@pytest.mark.parametrize(
+    "environment", [{"GOGC": "off"}, {"ETCD_WAL_DIR": "/w"}, {"ETCD_ENDPOINTS": "a", "ETCD_DATA_DIR": "/d"}]
+)
+def test_file_that_only_its_unit_describes(path: str, environment: dict[str, str]) -> None:
+    text = "".join(f"{name}={value}\n" for name, value in environment.items())
+    reading = read({PATH: UNIT.format(named="/etc/default/etcd"), path: text})
+    [member] = members(reading)
+    assert member["environment"] == environment and member["unknown"] == {}
+    assert reading.passed_over == {} and reading.document["unparsed"] == {}
+
+
+def test_files_of_other_names_do_not_belong_to_the_unit() -> None:
+    texts = {PATH: UNIT.format(named="/etc/default/etcd"), "host/other/etcd": "GOGC=off\n"}
+    reading = read(texts)
+    [member] = members(reading)
+    assert member["environment"] == {} and reading.passed_over == {"host/other/etcd": "it configures no etcd"}
+    assert member["unknown"] == {"EnvironmentFile=/etc/default/etcd": "it is not among the files"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("/etc/etcd.d/*.env", ["GOGC", "ETCD_UNSAFE_NO_FSYNC"]),
+        ("/etc/etcd.d/[1-2].env", ["GOGC", "ETCD_UNSAFE_NO_FSYNC"]),
+        ("/etc/etcd.d/[!1].env", ["ETCD_UNSAFE_NO_FSYNC"]),
+        ("/etc/etcd.d/?.env", ["GOGC", "ETCD_UNSAFE_NO_FSYNC"]),
+        ("/etc/*.env", ["ETCD_DEBUG"]),
+        ("/etc/etcd.d/[", []),
+        ("/etc/etcd.d/[z-a].env", []),
+        ("/etc/etcd.d/[!]", []),
+        ("/etc/none/*", []),
+    ],
+)
+def test_pattern_of_a_unit(pattern: str, names: list[str]) -> None:
+    files = {"2.env": "ETCD_UNSAFE_NO_FSYNC=true\n", "1.env": "GOGC=50\nETCD_UNSAFE_NO_FSYNC=false\n"}
+    texts = {f"host/etc/etcd.d/{name}": text for name, text in files.items()}
+    [member, *_] = members(read({PATH: UNIT.format(named=pattern), **texts, "host/etc/x.env": "ETCD_DEBUG=1\n"}))
+    values = {"GOGC": "50", "ETCD_UNSAFE_NO_FSYNC": "true", "ETCD_DEBUG": "1"}
+    assert member["environment"] == {name: values[name] for name in names}
+    assert (member["unknown"] == {}) is bool(names)
+
+
+@pytest.mark.parametrize(
+    ("path", "variable", "count"),
+    [
+        ("web.service.d/x.conf", "ETCD_UNSAFE_NO_FSYNC", 1),
+        ("web.service.d/x.conf", "ETCD_FORCE_NEW_CLUSTER", 1),
+        ("web.service.d/x.conf", "ETCD_MAX_TXN_OPS", 0),
+        ("etcd.service.d/x.conf", "ETCD_MAX_TXN_OPS", 1),
+        ("etcd.service.d/x.conf", "GOGC", 1),
+        ("etcd.service.d/x.conf", "PATH", 0),
+    ],
+)
+def test_drop_in_without_its_unit(path: str, variable: str, count: int) -> None:
+    found = members(read({path: f'[Service]\nEnvironment="{variable}=5"\n'}))
+    assert [member["environment"] for member in found] == [{variable: "5"}] * count
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        ('A="--b=1\n--c=2"\nD=3\n', [("A", "--b=1\n--c=2", 1), ("D", "3", 3)]),
+        ("export A='\n--b=\"1\"\n'  # text\nD=3\n", [("A", '\n--b="1"\n', 1), ("D", "3", 4)]),
+        ('A="b\\"\nc"\nD=3\n', [("A", 'b\\"\nc', 1), ("D", "3", 3)]),
+        # Not closed, or closed by the quote that opens another value.
+        ('A="b\nD=3\n', [("A", '"b', 1), ("D", "3", 2)]),
+        ('A="b\nD="3"\n', [("A", '"b', 1), ("D", "3", 2)]),
+        ('A="b\n' + "c\n" * 200 + '"\nD=3\n', [("A", '"b', 1), ("D", "3", 203)]),
+    ],
+)
+def test_quoted_value_of_several_lines(text: str, variables: list[tuple[str, str, int]]) -> None:
+    found = read_environment(lines_of("etcd.env", text))
+    assert [(variable.name, variable.value, variable.line) for variable in found] == variables
+
+
+def test_flags_in_a_quoted_value_of_several_lines() -> None:
+    unit = "[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart=/usr/bin/etcd $ETCD_OPTS --name n1\n"
+    environment = 'ETCD_OPTS="--snapshot-count=10000\n--unsafe-no-fsync"\n'
+    [member] = members(read({PATH: unit, "host/etc/default/etcd": environment}))
+    assert member["command"] == ["etcd", "--snapshot-count=10000", "--unsafe-no-fsync", "--name", "n1"]
