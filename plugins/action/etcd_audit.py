@@ -12,7 +12,7 @@ from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_as_new
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.run import (
     CONFTEST_ARGUMENTS,
@@ -162,9 +162,7 @@ def _content(audit: Audit, report: Report | None, path: str) -> str:
 
 
 def _write(path: str, content: str) -> None:
-    umask = os.umask(0)
-    os.umask(umask)
     try:
-        write_atomically(os.path.abspath(path), content.encode(), 0o666 & ~umask)
+        write_as_new(os.path.abspath(path), content)
     except OSError as error:
         raise AnsibleActionFail(f"output {path} cannot be written: {error.strerror}") from error

@@ -19,6 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     failure_reason,
     run_etcdctl,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.key_ranges import quote_key
 
 _COMPACTED = "required revision has been compacted"
 _DENIED = "permission denied"
@@ -93,9 +94,9 @@ class Reader:
         words = ["get", "--consistency=s", f"--limit={limit}", f"--rev={self.revision}"]
         words += [] if values else ["--keys-only"]
         if end is None:
-            words += ["--from-key", quote(start)]
+            words += ["--from-key", quote_key(start)]
         else:
-            words += [quote(start or b"\0"), quote(end)]
+            words += [quote_key(start or b"\0"), quote_key(end)]
         try:
             answer = run_etcdctl(self.connection, [self.url], "txn", text=f"\n{' '.join(words)}\n\n\n", binary=True)
         except EtcdctlError as error:
@@ -103,11 +104,6 @@ class Reader:
         if answer.returncode != 0:
             raise read_failure(answer, self.connection.timeout)
         return parse_page(answer.data)
-
-
-def quote(key: bytes) -> str:
-    """Return a key as etcdctl's transactions take it: a Go string with every byte escaped."""
-    return '"' + "".join(f"\\x{byte:02x}" for byte in key) + '"'
 
 
 def read_failure(answer: ProcessResult, timeout: float) -> ReadError:

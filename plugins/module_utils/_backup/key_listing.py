@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     failure_reason,
     run_etcdctl,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.key_ranges import next_key
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.key_ranges import next_key, quote_key
 
 _MAX_REQUESTS = 400
 _MAX_KEYS = 100_000
@@ -82,7 +82,7 @@ def keys_between(
 def list_keys(endpoint: Endpoint, start: bytes, end: bytes | None, limit: int, revision: int = 0) -> dict[bytes, Key]:
     """Return up to ``limit`` keys from ``start`` to before ``end`` (None: to the last one). Raises DrillError."""
     words = ["get", "--consistency=s", "--keys-only", f"--limit={limit}", f"--rev={revision}"]
-    words += ["--from-key", _quote(start)] if end is None else [_quote(start), _quote(end)]
+    words += ["--from-key", quote_key(start)] if end is None else [quote_key(start), quote_key(end)]
     answer = run_etcdctl(endpoint.link, [endpoint.url], "txn", text=f"\n{' '.join(words)}\n\n\n")
     if answer.returncode != 0:
         raise DrillError(f"{endpoint.name} could not list its keys: {failure_reason(answer)}")
@@ -98,11 +98,6 @@ def list_keys(endpoint: Endpoint, start: bytes, end: bytes | None, limit: int, r
         }
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DrillError(f"{endpoint.name} returned no keys, but {answer.stdout[:80]!r}") from error
-
-
-def _quote(key: bytes) -> str:
-    """Return a key as etcdctl's transactions take it: a Go string with every byte escaped."""
-    return '"' + "".join(f"\\x{byte:02x}" for byte in key) + '"'
 
 
 def lists_from_index(endpoint: Endpoint) -> bool:

@@ -104,6 +104,13 @@ def sync_path(path: str) -> None:
         os.close(handle)
 
 
+def write_as_new(path: str, content: str | bytes) -> None:
+    """Write a file atomically, with the mode that a new file of this process would have. Raises OSError."""
+    umask = os.umask(0)
+    os.umask(umask)
+    write_atomically(path, content, 0o666 & ~umask)
+
+
 def write_atomically(path: str, content: str | bytes, mode: int = 0o644) -> None:
     """Replace a file, so that a reader finds the old content or the new one, never a part.
 

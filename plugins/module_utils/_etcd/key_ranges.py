@@ -18,3 +18,8 @@ def prefix_end(prefix: bytes) -> bytes | None:
     """
     kept = prefix.rstrip(b"\xff")
     return kept[:-1] + bytes([kept[-1] + 1]) if kept else None
+
+
+def quote_key(key: bytes) -> str:
+    """Return a key as etcdctl's transactions take it: a Go string with every byte escaped."""
+    return '"' + "".join(f"\\x{byte:02x}" for byte in key) + '"'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_as_new
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.html import page
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import Report
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan import picture
@@ -76,9 +76,7 @@ def _read(target: str) -> bytes | None:
 
 def _write(target: str, content: bytes) -> None:
     """Write the file atomically, with the mode that a new file would have."""
-    umask = os.umask(0)
-    os.umask(umask)
     try:
-        write_atomically(target, content, 0o666 & ~umask)
+        write_as_new(target, content)
     except OSError as error:
         raise ReportFileError(f"report {target} cannot be written: {error.strerror}") from error

@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import indented
 
 # kubespray gives each cluster this token (roles/etcd/templates/etcd.env.j2), and has variables for these settings (roles/etcd).
 _KUBESPRAY_TOKEN = "k8s_etcd"
@@ -37,26 +38,26 @@ def _settings(plan: Mapping[str, Any], process: Mapping[str, Any], unit: str) ->
     """Return the settings for a config file, for environment variables, or for a command line, as the process has them now."""
     if process["config_file"]:
         lines = [f"{_spelling(plan, name, 'key')}: {value}" for name, value in _values(plan)]
-        return [f"{process['config_file']}:", *_indented(lines)]
+        return [f"{process['config_file']}:", *indented(lines)]
     where = unit or "the script that starts etcd"
     variables = [name for name in process["environment"] if name.startswith("ETCD_")]
     flags = [word for word in process["command"][1:] if word.startswith("-")]
     if len(variables) > len(flags):
         lines = [f"{_spelling(plan, name, 'env')}={value}" for name, value in _values(plan)]
-        return [f"the environment file of {where}:", *_indented(lines)]
-    return [f"etcd's command line in {where}:", *_indented(_flags(plan))]
+        return [f"the environment file of {where}:", *indented(lines)]
+    return [f"etcd's command line in {where}:", *indented(_flags(plan))]
 
 
 def _limits(plan: Mapping[str, Any], unit: str) -> list[str]:
     """Return the limits and Go's settings as a drop-in of the unit; without a unit, Go's settings as variables."""
     environment = [f"{name}={value}" for name, value in plan["environment"].items()]
     if not unit:
-        return ["the environment of etcd:", *_indented(environment)] if environment else []
+        return ["the environment of etcd:", *indented(environment)] if environment else []
     limits = [
         f"{name}={plan[key] // MIB}M" for name, key in (("MemoryHigh", "memory_high"), ("MemoryMax", "memory_max"))
     ]
     lines = ["[Service]", *(f"Environment={one}" for one in environment), *limits]
-    return [f"/etc/systemd/system/{unit}.d/memory.conf:", *_indented(lines)]
+    return [f"/etc/systemd/system/{unit}.d/memory.conf:", *indented(lines)]
 
 
 def _kubespray(plan: Mapping[str, Any], unit: str) -> list[str]:
@@ -68,7 +69,7 @@ def _kubespray(plan: Mapping[str, Any], unit: str) -> list[str]:
         lines.append(f"etcd_memory_limit: {plan['memory_max'] // MIB}M")
         more |= plan["environment"]
     lines += ["etcd_extra_vars:", *(f'  {name}: "{value}"' for name, value in more.items())]
-    inventory = ["the inventory of kubespray, for example group_vars/all/etcd.yml:", *_indented(lines)]
+    inventory = ["the inventory of kubespray, for example group_vars/all/etcd.yml:", *indented(lines)]
     return [*inventory, *(_limits(plan, unit) if unit else [])]
 
 
@@ -83,7 +84,7 @@ def _static_pod(plan: Mapping[str, Any]) -> list[str]:
         "      resources:",
         f"        limits: {{memory: {plan['memory_max'] // MIB}Mi}}",
     ]
-    return ["the manifest of the static pod, for example /etc/kubernetes/manifests/etcd.yaml:", *_indented(lines)]
+    return ["the manifest of the static pod, for example /etc/kubernetes/manifests/etcd.yaml:", *indented(lines)]
 
 
 def _compose(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[str]:
@@ -95,7 +96,7 @@ def _compose(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[str]:
         f"mem_limit: {plan['memory_max'] // MIB}m",
     ]
     engine = process["supervisor"]["engine"] or "the engine"
-    return [f"the service in the Compose file (or the same options for {engine} run):", *_indented(lines)]
+    return [f"the service in the Compose file (or the same options for {engine} run):", *indented(lines)]
 
 
 def _flags(plan: Mapping[str, Any]) -> list[str]:
@@ -109,7 +110,3 @@ def _values(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _spelling(plan: Mapping[str, Any], name: str, form: str) -> str:
     return str(SETTINGS[name][plan["estimate"]["series"]][form])
-
-
-def _indented(lines: list[str]) -> list[str]:
-    return [f"  {line}" for line in lines]

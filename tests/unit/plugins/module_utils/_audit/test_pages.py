@@ -12,7 +12,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages impo
     Page,
     ReadError,
     parse_page,
-    quote,
     read_failure,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
@@ -64,10 +63,6 @@ def test_another_answer_is_refused_without_repeating_it(text: bytes) -> None:
     with pytest.raises(ReadError, match="not a page of keys") as caught:
         parse_page(text)
     assert "secret" not in str(caught.value)
-
-
-def test_every_byte_of_a_key_is_escaped() -> None:
-    assert quote(b'a\0"\xff') == r'"\x61\x00\x22\xff"'
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.key_ranges import next_key, prefix_end
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.key_ranges import next_key, prefix_end, quote_key
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,7 @@ def test_prefix_end(prefix: bytes, end: bytes | None) -> None:
 
 def test_next_key() -> None:
     assert next_key(b"a") == b"a\0"
+
+
+def test_every_byte_of_a_key_is_escaped() -> None:
+    assert quote_key(b'a\0"\xff') == r'"\x61\x00\x22\xff"'
