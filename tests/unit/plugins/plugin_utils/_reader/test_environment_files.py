@@ -58,7 +58,7 @@ def test_files_of_other_names_do_not_belong_to_the_unit() -> None:
 def test_pattern_of_a_unit(pattern: str, names: list[str]) -> None:
     files = {"2.env": "ETCD_UNSAFE_NO_FSYNC=true\n", "1.env": "GOGC=50\nETCD_UNSAFE_NO_FSYNC=false\n"}
     texts = {f"host/etc/etcd.d/{name}": text for name, text in files.items()}
-    [member, *_] = members(read({PATH: UNIT.format(named=pattern), **texts, "host/etc/x.env": "ETCD_DEBUG=1\n"}))
+    [member, *_rest] = members(read({PATH: UNIT.format(named=pattern), **texts, "host/etc/x.env": "ETCD_DEBUG=1\n"}))
     values = {"GOGC": "50", "ETCD_UNSAFE_NO_FSYNC": "true", "ETCD_DEBUG": "1"}
     assert member["environment"] == {name: values[name] for name in names}
     assert (member["unknown"] == {}) is bool(names)
