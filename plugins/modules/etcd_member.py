@@ -111,7 +111,7 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Transfer the leadership to another healthy member
+- name: Drain the member
   etcdops.headroom.etcd_member:
     name: "{{ inventory_hostname }}"
     state: drained

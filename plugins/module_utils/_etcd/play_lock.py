@@ -90,7 +90,7 @@ class PlayLock:
         )
 
     def is_held_by_this_play(self) -> bool:
-        """Return whether this play holds the lock for another member: it releases it only after the tasks of all hosts in this step."""
+        """Return whether this play holds the lock for another member. Waiting does not help: the play continues only after this task has ended."""
         return bool(self.held and self.holder.play and self.held.holder.play == self.holder.play)
 
     def is_fresh(self) -> bool:

@@ -16,9 +16,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state imp
 
 
 def with_config_file(found: dict[str, Any], unit_path: str, state: State) -> tuple[dict[str, Any], list[Text]]:
-    """Return the member of a unit with the contents of its config file, which then is no member of its own; and that file.
+    """Return a unit's member with the contents of its config file, and that file in a list.
 
-    The member remains as it is if its config file is not among the files.
+    The config file is then not read as another member. If it is not among the files, the member stays as it is and the list is empty.
     """
     named = member.config_file(found) or found["environment"].get("ETCD_CONFIG_FILE", "")
     file = _named_file(state.configurations, named, unit_path) if named else None

@@ -31,7 +31,6 @@ def add_units(state: State) -> None:
     """Add the members that units and environment files describe."""
     used: set[int] = set()
     named_by: dict[str, list[Text]] = {}
-
     others = [Text(path, path, lines_of(path, state.texts[path])) for path in [*state.passed_over, *state.unparsed]]
 
     def find(named: str, unit_path: str) -> list[Line] | None:
