@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host import syst
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member
 
 # Three members of one address; the leader is the member whose id the file next to it names, move-leader changes that.
-ETCDCTL = """#!{python}
+ETCDCTL = """#!{python} -IS
 import json, sys
 from pathlib import Path
 state = Path(__file__).with_name("leader")
@@ -48,8 +48,8 @@ else:
 
 
 def run(module: Any, capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
-    """Return the module's result. The unit exists on no machine."""
-    with patch_module_args({"unit": "headroom-unit-test.service", **arguments}), pytest.raises(SystemExit):
+    """Return the module's result. The unit exists on no machine; a busy machine may need long to start an etcdctl."""
+    with patch_module_args({"unit": "headroom-unit-test.service", "request_timeout": 60, **arguments}), pytest.raises(SystemExit):
         module.main()
     result: dict[str, Any] = json.loads(capsys.readouterr().out)
     return result
