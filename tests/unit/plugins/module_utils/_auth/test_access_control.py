@@ -22,7 +22,7 @@ def access(tmp_path: Path, script: str, user: str = "", password: str = "") -> A
     path = tmp_path / "etcdctl"
     path.write_text(f"#!/bin/sh\ncd {tmp_path}\n{script}\n")
     path.chmod(0o755)
-    return AccessControl(Connection(str(path), None, None, None, 2.0, user, password), [URL])
+    return AccessControl(Connection(str(path), None, None, None, 60.0, user, password), [URL])
 
 
 def test_passwords_are_never_arguments(tmp_path: Path) -> None:

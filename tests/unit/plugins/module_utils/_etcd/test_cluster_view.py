@@ -63,7 +63,7 @@ def test_observe_cluster(tmp_path: Path, version: str) -> None:
         path = tmp_path / "etcdctl"
         path.write_text(ETCDCTL.format(python=os.path.realpath(sys.executable), answers=str(answers)))
         path.chmod(0o755)
-        link = etcdctl.Connection(str(path), None, None, None, 2.0)
+        link = etcdctl.Connection(str(path), None, None, None, 60.0)
         found, answered_by = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{ports[0]}"])
         assert (len(found.members), found.quorum.healthy, answered_by) == (3, 3, "m1")
         nobody, _name = cluster_view.observe_cluster(link, ["http://127.0.0.1:1"])

@@ -142,7 +142,7 @@ def program(folder: Path, text: str) -> str:
     return str(path)
 
 
-def link(path: str, timeout: float = 1.0) -> etcdctl.Connection:
+def link(path: str, timeout: float = 60.0) -> etcdctl.Connection:
     return etcdctl.Connection(path, "/ca.crt", "/client.crt", None, timeout)
 
 
@@ -150,7 +150,7 @@ def test_run_etcdctl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ETCDCTL_ENDPOINTS", "http://elsewhere")
     path = program(tmp_path, 'echo "$@"; env | grep -c ^ETCDCTL_; echo wrong >&2; exit 7')
     done = etcdctl.run_etcdctl(link(path), ["https://a:1", "https://b:2"], "member", "list")
-    flags = "--endpoints=https://a:1,https://b:2 --command-timeout=1s --dial-timeout=1s"
+    flags = "--endpoints=https://a:1,https://b:2 --command-timeout=60s --dial-timeout=60s"
     assert done.stdout == f"{flags} --cacert=/ca.crt --cert=/client.crt -w json member list\n0\n"
     assert (done.returncode, done.stderr) == (7, "wrong\n")
     plain = etcdctl.run_etcdctl(link(path), ["http://a:1"], "alarm", "list")
