@@ -172,234 +172,50 @@ journal:
   elements: str
 """
 
-import contextlib
-import time
-from typing import Any, NoReturn
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import (
-    DrainVerdict,
-    drain_verdict,
-    serving_problem,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
-    Connection,
-    EtcdctlError,
-    move_leader,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import (
-    describe_local_member,
-    unit_problem,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS, release_lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import release_lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_drain import Drain, MemberError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_start import Start
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import process_environment
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import DIGEST_VARIABLE
-
-PAUSE = 0.3
-# The planned digest of a member whose unit was not active.
-DOWN = "down"
 
 
-def drain(module: AnsibleModule, link: Connection) -> NoReturn:
-    """Wait until the member may be stopped; transfer the leadership if it is the leader."""
-    params = module.params
-    name: str = params["name"]
-    if needs_no_drain(module, link):
-        started = runs_as_wanted(module, link)
-        if not started:
-            refuse_stale_plan(module, link)
-        module.exit_json(changed=False, moved_to="", interrupts=False, started=started)
-    began = time.monotonic()
-    deadline = began + params["timeout"]
-    moved_to, trouble = "", ""
+def drain(params: dict[str, Any], link: Connection, check: bool) -> dict[str, Any]:
+    """Wait until the member may be stopped, and return the result."""
+    fields = ("endpoints", "name", "unit", "prefer", "max_lag", "timeout", "restart", "planned_digest")
     lock = PlayLock.from_params(link, params)
-    wants_lock = params["lock_seconds"] > 0 and not module.check_mode
-    while True:
-        if wants_lock and lock.acquire():
-            wants_lock = False
-        if lock.unjudged_play():
-            module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
-        deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
-        if not lock.busy or lock.is_held_by_this_play():
-            if runs_as_wanted(module, link):
-                module.exit_json(changed=False, moved_to="", interrupts=False, started=True)
-            refuse_stale_plan(module, link)
-        if lock.is_held_by_this_play():
-            module.fail_json(
-                msg=f"{name} was started since this run was planned, and so was another member: they are changed one at a time. Nothing was changed on "
-                "this member: run the playbook again, to plan from its current state"
-            )
-        cluster, _answered_by = observe_cluster(link, params["endpoints"])
-        verdict = drain_verdict(cluster, name, params["prefer"], params["max_lag"])
-        if verdict.allowed and lock.busy:
-            verdict = DrainVerdict(allowed=False, reason=lock.busy, transient=True)
-        if verdict.allowed and (module.check_mode or not verdict.move_to):
-            module.exit_json(
-                changed=bool(moved_to or verdict.move_to),
-                moved_to=moved_to or verdict.move_to,
-                interrupts=verdict.interrupts,
-                started=False,
-                cluster=cluster.as_dict(),
-            )
-        late = time.monotonic() >= deadline
-        if verdict.allowed and not late:
-            trouble = hand_over(link, cluster, name, verdict.move_to)
-            moved_to = moved_to if trouble else verdict.move_to
-        elif late or not verdict.transient:
-            waited = f" (waited {round(deadline - began)} s{lock.outlook()})" if late else ""
-            reason = verdict.reason or f"{name} still leads, {trouble or 'though leadership was moved'}"
-            lock.release()
-            module.fail_json(msg=f"{reason}{waited}", cluster=cluster.as_dict())
-        time.sleep(POLL_SECONDS if lock.busy else PAUSE)
+    given = {name: params[name] for name in fields}
+    return Drain(link=link, lock=lock, digest=params["digest"] or "", check=check, **given).run()
 
 
-def needs_no_drain(module: AnsibleModule, link: Connection) -> bool:
-    """Return whether the member needs no drain: it is down, or only its files change. Waits first for another play that is changing it."""
-    params = module.params
-    lock = PlayLock.from_params(link, params)
-    wants_lock = params["lock_seconds"] > 0 and not module.check_mode
-    began = time.monotonic()
-    deadline = began + params["timeout"]
-    while not params["restart"] or is_down(systemd.show(params["unit"], link.timeout)):
-        # A cluster without quorum grants no lock. Starting this member may restore the quorum, so it goes on without one.
-        with contextlib.suppress(EtcdctlError):
-            if wants_lock:
-                lock.acquire()
-        # A member that keeps running needs no repair at once, and the next member of the other play may be this one.
-        if not lock.is_held_for_another_change(any_member=not params["restart"]):
-            return True
-        if lock.unjudged_play():
-            module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
-        deadline = max(deadline, began + lock.longest_wait(time.monotonic() - began))
-        if time.monotonic() >= deadline:
-            state, may = ("is down, and", "be changing") if params["restart"] else ("cannot be changed now:", "change")
-            module.fail_json(
-                msg=f"{params['name']} {state} {lock.busy}: that play may {may} it. Wait until that play has ended, and run this one again "
-                f"(waited {round(deadline - began)} s{lock.outlook()})"
-            )
-        time.sleep(POLL_SECONDS)
-    return False
-
-
-def runs_as_wanted(module: AnsibleModule, link: Connection) -> bool:
-    """Return whether the member runs or starts with the wanted configuration, so that a restart would only cost time."""
-    params = module.params
-    if not params["digest"]:
-        return False
-    unit = systemd.show(params["unit"], link.timeout)
-    return bool(unit.pid) and process_environment(unit.pid, DIGEST_VARIABLE) == params["digest"]
-
-
-def refuse_stale_plan(module: AnsibleModule, link: Connection) -> None:
-    """Fail, and release the lock, if the member was started, or started with another configuration, since the change was planned."""
-    params = module.params
-    name, planned = params["name"], params["planned_digest"]
-    if not planned:
-        return
-    unit = systemd.show(params["unit"], link.timeout)
-    if planned == DOWN:
-        stale = unit.active_state == "active"
-        change = f"{name} was started since this run was planned: another play may have changed it"
-    else:
-        digest = process_environment(unit.pid, DIGEST_VARIABLE) if unit.pid else None
-        stale = bool(digest) and digest != planned
-        change = f"another play has changed {name} since this run was planned: it runs with configuration {digest} instead of {planned}"
-    if stale:
+def serve(params: dict[str, Any], link: Connection, check: bool) -> dict[str, Any]:
+    """Wait until the member serves, and return the result."""
+    fields = ("endpoints", "name", "unit", "max_lag", "timeout", "digest", "journal_lines")
+    given = {name: params[name] for name in fields}
+    result = Start(link=link, settings=params["settings"] or {}, check=check, **given).wait()
+    if not check:
         PlayLock.from_params(link, params).release()
-        module.fail_json(
-            msg=f"{change}. Nothing was changed on this member: run the playbook again, to plan from its current state"
-        )
+    return result
 
 
-def is_down(unit: systemd.Unit) -> bool:
-    """Return whether systemd reports the member as not serving; etcd notifies systemd when it serves."""
-    return unit.load_state == "loaded" and unit.active_state in ("inactive", "failed", "activating")
-
-
-def hand_over(link: Connection, cluster: Cluster, name: str, target: str) -> str:
-    """Transfer the leadership to another member. Return the reason for a failure, or an empty string."""
-    leader, successor = cluster.member(name), cluster.member(target)
-    if leader is None or successor is None:
-        return f"{target} is not a member"
-    trouble = move_leader(link, leader.endpoint, successor.id)
-    return f"moving leadership to {target}: {trouble}" if trouble else ""
-
-
-def serve(module: AnsibleModule, link: Connection) -> NoReturn:
-    """Check the unit, its configuration and the cluster until the member serves or the time is over."""
-    params = module.params
-    deadline = time.monotonic() + params["timeout"]
-    while True:
-        unit = systemd.show(params["unit"], link.timeout)
-        result: dict[str, Any] = {"differences": [], "unverified": []}
-        problem, hopeless = unit_problem(unit)
-        if not problem:
-            problem, certain = problem_of_start(params, unit, link, result)
-            if certain and not module.check_mode:
-                PlayLock.from_params(link, params).release()
-                module.fail_json(msg=problem, **result)
-        if not problem:
-            cluster, _answered_by = observe_cluster(link, params["endpoints"])
-            result["cluster"] = cluster.as_dict()
-            problem = serving_problem(cluster, params["name"], params["max_lag"])
-        if not problem or module.check_mode:
-            if not module.check_mode:
-                PlayLock.from_params(link, params).release()
-            module.exit_json(changed=False, problem=problem, **result)
-        late = time.monotonic() >= deadline
-        if late or hopeless:
-            journal = systemd.tail(unit.name, params["journal_lines"], link.timeout)
-            waited = f" (waited {params['timeout']} s)" if late else ""
-            PlayLock.from_params(link, params).release()
-            why = systemd.cause(journal) if unit.load_state != "not-found" else ""
-            module.fail_json(msg=f"{problem}{waited}{': ' if why else ''}{why}", journal=journal, **result)
-        time.sleep(PAUSE)
-
-
-def unlock(module: AnsibleModule, link: Connection) -> NoReturn:
+def unlock(params: dict[str, Any], link: Connection, check: bool) -> dict[str, Any]:
     """Release the lock if this play holds it, or a play of this controller that has ended."""
-    lock = PlayLock.from_params(link, module.params)
+    lock = PlayLock.from_params(link, params)
     abandoned = lock.find()
     if lock.unjudged_play():
-        module.fail_json(msg=lock.busy, unjudged_play=lock.unjudged_play())
-    if abandoned and not module.check_mode:
-        release_lock(link, module.params["endpoints"], abandoned.lease)
-    module.exit_json(changed=abandoned is not None)
+        raise MemberError(lock.busy, unjudged_play=lock.unjudged_play())
+    if abandoned and not check:
+        release_lock(link, params["endpoints"], abandoned.lease)
+    return {"changed": abandoned is not None}
 
 
-def problem_of_start(
-    params: dict[str, Any], unit: systemd.Unit, link: Connection, result: dict[str, Any]
-) -> tuple[str, bool]:
-    """Compare the configuration of the process with the requested one; add the differences to the module's result.
-
-    Return the problem, or an empty string, and whether waiting cannot change it.
-    """
-    if params["digest"] is None and not params["settings"]:
-        return "", False
-    process = describe_local_member(unit, link, params["endpoints"][0], None, None)
-    if not process["running"]:  # it ended after the unit was looked at, because its disk is full for example
-        return f"{unit.name} ended just after its start", False
-    if params["digest"] is not None and process.get("digest") != params["digest"]:
-        origin = process.get("digest") or "of unknown origin"
-        return (
-            f"etcd runs with configuration {origin} instead of {params['digest']}: it was not restarted after its configuration changed",
-            True,
-        )
-    differences, unverified = compare_settings(params["settings"] or {}, process.get("settings", {}))
-    result.update(differences=differences, unverified=unverified)
-    if not differences:
-        return "", False
-    listed = "; ".join(f"{item['setting']} is {item['effective']} instead of {item['asked']}" for item in differences)
-    return f"etcd runs with other settings than requested: {listed}; restart it, or correct the setting", True
+STATES = {"drained": drain, "serving": serve, "unlocked": unlock}
 
 
 def main() -> None:
@@ -409,7 +225,7 @@ def main() -> None:
             **CONNECTION_ARGUMENTS,
             **PLAY_ARGUMENTS,
             "name": {"type": "str", "required": True},
-            "state": {"type": "str", "choices": ["drained", "serving", "unlocked"], "required": True},
+            "state": {"type": "str", "choices": list(STATES), "required": True},
             "timeout": {"type": "int", "default": 120},
             "prefer": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
@@ -426,18 +242,14 @@ def main() -> None:
     except ValueError as error:
         module.fail_json(msg=str(error))
     try:
-        if module.params["state"] == "drained":
-            drain(module, link)
-        if module.params["state"] == "unlocked":
-            unlock(module, link)
-        serve(module, link)
+        module.exit_json(**STATES[module.params["state"]](module.params, link, module.check_mode))
     except Exception as error:
         # The play ends here, so no later task would release the lock.
         if not module.check_mode:
             PlayLock.from_params(link, module.params).release()
         if not isinstance(error, ValueError):
             raise
-        module.fail_json(msg=str(error))
+        module.fail_json(msg=str(error), **(error.results if isinstance(error, MemberError) else {}))
 
 
 if __name__ == "__main__":

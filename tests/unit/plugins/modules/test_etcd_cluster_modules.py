@@ -17,7 +17,12 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock, member_view
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import (
+    lock,
+    member_drain,
+    member_start,
+    member_view,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member
 
@@ -49,7 +54,10 @@ else:
 
 def run(module: Any, capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
     """Return the module's result. The unit exists on no machine; a busy machine may need long to start an etcdctl."""
-    with patch_module_args({"unit": "headroom-unit-test.service", "request_timeout": 60, **arguments}), pytest.raises(SystemExit):
+    with (
+        patch_module_args({"unit": "headroom-unit-test.service", "request_timeout": 60, **arguments}),
+        pytest.raises(SystemExit),
+    ):
         module.main()
     result: dict[str, Any] = json.loads(capsys.readouterr().out)
     return result
@@ -171,9 +179,9 @@ def test_a_member_that_ends_just_after_its_start_is_looked_at_again(
             shown, active_state="activating", sub_state="auto-restart", restarts=3, result="exit-code", exit_status=1
         ),
     ]
-    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: seen.pop(0))
-    monkeypatch.setattr(etcd_member.systemd, "tail", lambda _unit, _lines, _timeout: [])
-    monkeypatch.setattr(etcd_member, "PAUSE", 0)
+    monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: seen.pop(0))
+    monkeypatch.setattr(systemd, "tail", lambda _unit, _lines, _timeout: [])
+    monkeypatch.setattr(member_start, "PAUSE", 0)
     result = run(etcd_member, capsys, name="m1", state="serving", digest="d1", **cluster)
     assert result["msg"] == "etcd.service does not start (exit-code, exit status 1, restarted 3 times)"
 
@@ -199,8 +207,8 @@ def a_member_that_is_down(
         raise lock.LockBusyError(str(held), held)
 
     shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=inactive\nSubState=dead\n")
-    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
-    monkeypatch.setattr(etcd_member, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: shown)
+    monkeypatch.setattr(member_drain, "POLL_SECONDS", 0.1)
     monkeypatch.setattr(lock, "POLL_SECONDS", 0.1)
     monkeypatch.setattr(lock, "acquire_lock", acquire)
     monkeypatch.setattr(lock, "remaining_seconds", lambda *_arguments: 1)
@@ -245,7 +253,7 @@ def test_a_member_that_is_down_needs_no_lock_in_check_mode_or_without_etcdctl(
     assert not run(etcd_member, capsys, **down, _ansible_check_mode=True).get("failed")
     monkeypatch.undo()
     shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=failed\n")
-    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+    monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: shown)
     assert not run(etcd_member, capsys, **{**down, "etcdctl_path": "/nowhere/etcdctl"}).get("failed")
 
 
@@ -255,7 +263,7 @@ def a_member_that_runs(cluster: dict[str, Any], monkeypatch: pytest.MonkeyPatch)
     with subprocess.Popen(["sleep", "600"], env={"PATH": "/usr/bin:/bin", "HEADROOM_DIGEST": "d2"}) as process:
         shown = systemd.parse_show("etcd.service", f"LoadState=loaded\nActiveState=active\nMainPID={process.pid}\n")
         released: list[lock.Holder] = []
-        monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+        monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: shown)
         monkeypatch.setattr(lock, "acquire_lock", lambda *_arguments, **_more: "7c")
         monkeypatch.setattr(lock, "release_lock_of", lambda _link, _endpoints, holder: released.append(holder))
         arguments = {**cluster, "name": "m1", "state": "drained", "lock_seconds": 30, "play": f"{BOOT}:10:4"}
@@ -319,9 +327,9 @@ def test_a_member_that_starts_during_the_wait_for_its_turn_is_left_alone(
     capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     """A start that replays a long log would begin again."""
-    started = replace(etcd_member.systemd.show("etcd.service", 1), active_state=state)
+    started = replace(systemd.show("etcd.service", 1), active_state=state)
     seen = [replace(started, active_state="activating", pid=None)]
-    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: seen.pop(0) if seen else started)
+    monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: seen.pop(0) if seen else started)
     result = run(etcd_member, capsys, **running["arguments"], planned_digest="down", digest="d2")
     assert (result.get("failed", False), result["started"]) == (False, True)
 
@@ -351,10 +359,10 @@ def test_two_members_of_a_step_that_were_started_do_not_wait_for_each_other(
 def test_a_member_that_another_play_starts_during_the_wait_is_not_changed(
     capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    started = etcd_member.systemd.show("etcd.service", 1)
+    started = systemd.show("etcd.service", 1)
     seen = [replace(started, active_state=state, pid=None) for state in ("inactive", "inactive", "activating")]
-    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: seen.pop(0) if seen else started)
-    monkeypatch.setattr(etcd_member, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: seen.pop(0) if seen else started)
+    monkeypatch.setattr(member_drain, "POLL_SECONDS", 0.1)
 
     def acquire(*_arguments: Any, **_more: Any) -> str:
         if seen:
@@ -378,7 +386,7 @@ def test_a_member_that_is_down_is_repaired_whatever_was_planned(
 ) -> None:
     """For example a crash loop, an OOM kill at each start, or the rest of a killed run."""
     shown = systemd.parse_show("etcd.service", f"LoadState=loaded\nActiveState={state}\n")
-    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+    monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: shown)
     result = run(etcd_member, capsys, **down, ended_play=OTHER_PLAY.holder.play, planned_digest=planned)
     assert not result.get("failed")
 
@@ -396,7 +404,7 @@ def test_files_are_not_written_while_another_play_changes_a_member(
 ) -> None:
     """Its next member may be this one."""
     shown = systemd.parse_show("etcd.service", "LoadState=loaded\nActiveState=active\n")
-    monkeypatch.setattr(etcd_member.systemd, "show", lambda _unit, _timeout: shown)
+    monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: shown)
     refused = run(etcd_member, capsys, **down, restart=False, running_play=OTHER_PLAY.holder.play)
     assert refused["msg"].startswith("m2 cannot be changed now: host-2 holds the cluster's lock since")
 
