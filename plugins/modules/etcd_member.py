@@ -181,7 +181,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import release_lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_drain import Drain, MemberError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_drain import Drain
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_error import MemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_start import Start
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PLAY_ARGUMENTS, PlayLock
 

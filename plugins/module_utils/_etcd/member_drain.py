@@ -19,6 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     move_leader,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import POLL_SECONDS
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_error import MemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PlayLock
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.facts import process_environment
@@ -27,14 +28,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.process imp
 PAUSE = 0.3
 # The planned digest of a member whose unit was not active.
 DOWN = "down"
-
-
-class MemberError(ValueError):
-    """A member cannot be changed, or does not serve. The text says why; results: what the module returns in addition."""
-
-    def __init__(self, text: str, **results: Any) -> None:
-        super().__init__(text)
-        self.results = results
 
 
 @dataclass

@@ -16,7 +16,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_membe
     describe_local_member,
     unit_problem,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_drain import PAUSE, MemberError
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_drain import PAUSE
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_error import MemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import compare_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
