@@ -141,7 +141,7 @@ class Drain:
         if not self.digest:
             return False
         unit = systemd.show(self.unit, self.link.timeout)
-        return bool(unit.pid) and process_environment(unit.pid, DIGEST_VARIABLE) == self.digest
+        return unit.pid is not None and process_environment(unit.pid, DIGEST_VARIABLE) == self.digest
 
     def refuse_stale_plan(self) -> None:
         """Raise MemberError if the member was started, or started with another configuration, since the change was planned."""
