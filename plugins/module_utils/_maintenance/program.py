@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import restore_limit
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read_lock
@@ -78,15 +80,50 @@ def main(argv: list[str]) -> int:
 
 
 def run_operation(operation: str, config: Config, check: bool) -> dict[str, Any]:
-    """Run an operation and save its record, except in check mode."""
+    """Run an operation and save its record, except in check mode.
+
+    A signal, and any other exception than ValueError and OSError, also leaves a failed record, which is printed, and is raised again.
+    """
     began, clock = time.time(), time.monotonic()
     try:
         found = _OPERATIONS[operation](config, check)
     except (ValueError, OSError) as error:
         found = {"result": "failed", "reason": str(error), "settled": False}
+    except (SystemExit, Exception) as error:
+        if not check and not (isinstance(error, SystemExit) and error.code in (None, 0)):
+            found = _interrupted(operation, config, began, error)
+            record = maintenance_records.new_record(operation, config.cluster, began, time.monotonic() - clock, found)
+            sys.stdout.write(f"{json.dumps(_save(config, record))}\n")
+        raise
     record = maintenance_records.new_record(operation, config.cluster, began, time.monotonic() - clock, found)
-    if check:
-        return {**record, "check": True}
+    return {**record, "check": True} if check else _save(config, record)
+
+
+def _interrupted(operation: str, config: Config, began: float, error: BaseException) -> dict[str, Any]:
+    """Return what is known of a run that ``error`` ended, with what it has saved itself."""
+    found = {"result": "failed", "reason": _cause(operation, error), "settled": False}
+    before = maintenance_records.read_records(config.state_dir).get(operation, {})
+    # A backup saves a record before it makes its copies.
+    if before.get("result") != "failed" or before["started_at"] < format_utc(began):
+        return found
+    kept = {name: value for name, value in before.items() if name not in ("started_at", "seconds")}
+    return {**kept, **found, "reason": f"{before['reason']}: {found['reason']}"}
+
+
+def _cause(operation: str, error: BaseException) -> str:
+    """Return what ended a run, for its record."""
+    journal = f"`journalctl -u headroom-{operation}` on the host"
+    if not isinstance(error, SystemExit):
+        return f"an error in the program ended it ({type(error).__name__}: {error}): {journal} shows where"
+    try:
+        name = signal.Signals(int(error.code or 0) - 128).name
+    except ValueError:
+        return f"it exited with {error.code!r}: {journal} shows why"
+    return f"{name} ended it before it had finished: {journal} shows whether it was stopped or reached its time limit"
+
+
+def _save(config: Config, record: dict[str, Any]) -> dict[str, Any]:
+    """Save a record and the metrics. Returns the record, which has failed if they could not be written."""
     # Each on its own: the record is needed most where the metrics cannot be written.
     for what, write in (
         ("record", lambda: maintenance_records.save_record(config.state_dir, record)),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program, records
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
 
 CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
 
@@ -46,3 +46,56 @@ def test_an_operation_does_its_work_although_its_metrics_cannot_be_written(
     assert record["reason"].startswith(f"it was done; its metrics could not be written: {tmp_path}/gone/")
     saved = records.read_record(str(tmp_path / "integrity.json"))
     assert saved is not None and (saved["result"], saved["reason"]) == ("done", "it was done")
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (SystemExit(143), "SIGTERM ended it before it had finished"),
+        (SystemExit("no such thing"), "it exited with 'no such thing'"),
+        (RuntimeError("a riddle"), "an error in the program ended it (RuntimeError: a riddle)"),
+    ],
+    ids=["signal", "exit", "error"],
+)
+def test_a_run_that_is_ended_leaves_a_failed_record(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    cause: str,
+) -> None:
+    """systemd sends SIGTERM at the time limit. The record of the run before would say that the drill succeeded."""
+
+    def ended(_config: Config, _check: bool) -> dict[str, Any]:
+        raise error
+
+    data = {**CONFIG, "state_dir": str(tmp_path), "metrics_dir": str(tmp_path)}
+    config = parse_config({**data, "drill": {**CONFIG["drill"], "enabled": True}})
+    found = {"result": "done", "reason": "its keys are equal", "settled": True}
+    monkeypatch.setitem(program._OPERATIONS, "drill", lambda _config, _check: dict(found))
+    done = program.run_operation("drill", config, check=False)
+    monkeypatch.setitem(program._OPERATIONS, "drill", ended)
+    with pytest.raises(type(error)):
+        program.run_operation("drill", config, check=True)
+    assert records.read_records(str(tmp_path))["drill"]["result"] == "done", "--check saves nothing"
+    with pytest.raises(type(error)):
+        program.run_operation("drill", config, check=False)
+    saved = records.read_records(str(tmp_path))["drill"]
+    assert (saved["result"], saved["settled"], saved["last_done"]["reason"]) == ("failed", False, done["reason"])
+    assert saved["reason"].startswith(f"{cause}: `journalctl -u headroom-drill` on the host shows ")
+    assert json.loads(capsys.readouterr().out)["reason"] == saved["reason"]
+    failed = 'headroom_maintenance_last_run_failed{cluster="example",member="m0",operation="drill"} 1'
+    assert failed in (tmp_path / "headroom.prom").read_text()
+
+
+@pytest.mark.parametrize("code", [None, 0])
+def test_a_program_that_ends_without_an_error_leaves_no_failed_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int | None
+) -> None:
+    def ended(_config: Config, _check: bool) -> dict[str, Any]:
+        raise SystemExit(code)
+
+    monkeypatch.setitem(program._OPERATIONS, "drill", ended)
+    with pytest.raises(SystemExit):
+        program.run_operation("drill", parse_config({**CONFIG, "state_dir": str(tmp_path)}), check=False)
+    assert records.read_records(str(tmp_path)) == {}

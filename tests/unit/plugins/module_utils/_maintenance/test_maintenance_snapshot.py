@@ -21,6 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bu
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import snapshot as maintenance_snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import read_records
@@ -141,7 +142,7 @@ def test_a_job_that_is_killed_while_it_copies_leaves_a_failed_record(
     tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*_arguments: Any) -> tuple[str, list[str]]:
-        raise SystemExit
+        raise SystemExit(143)
 
     asked = config_with_copies(tmp_path)
     monkeypatch.setattr(directory_copies, "copy_to_directory", killed)
@@ -150,6 +151,12 @@ def test_a_job_that_is_killed_while_it_copies_leaves_a_failed_record(
     record = read_records(str(tmp_path / "state"))["snapshot"]
     assert (record["result"], record["settled"]) == ("failed", False) and steps[-1] == "release"
     assert record["reason"].endswith("etcd-20261121T101500Z.db, but its copies were not finished")
+    # SIGTERM lets the program add what ended it.
+    with pytest.raises(SystemExit):
+        program.run_operation("snapshot", asked, check=False)
+    ended = read_records(str(tmp_path / "state"))["snapshot"]
+    assert (ended["result"], ended["hash"], ended["newest_at"]) == ("failed", record["hash"], record["newest_at"])
+    assert ended["reason"].startswith(f"{record['reason']}: SIGTERM ended it".replace(".db", "-2.db"))
 
 
 def test_a_copy_into_the_directory_of_the_backups_fails(tmp_path: Path, steps: list[str]) -> None:
