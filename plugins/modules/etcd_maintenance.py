@@ -71,7 +71,8 @@ options:
   joining:
     description:
       - Whether the host gets a new member of an existing cluster. If it has no O(config_file) yet, its bucket is not contacted, and its directory for
-        copies need not answer, because a member must be replaced also while the store or the share is down.
+        copies need not answer, because a member must be replaced also while the store or the share is down. The volume of the backups need not be
+        mounted on any host then.
     type: bool
     default: false
     version_added: 0.3.0
@@ -125,7 +126,8 @@ timers:
   description:
     - The state of the timers at the end.
     - Whether each timer among O(units) is enabled and active, whether its files changed since systemd read them, and when it elapses next.
-    - RV(ignore:failure) has the time RV(ignore:at) and the RV(ignore:result) of its service's last run, if that failed; else it is empty.
+    - RV(ignore:failure) has the time RV(ignore:at) and the RV(ignore:result) of its service's last run, if that failed or systemd did not start it;
+      else it is empty.
   type: dict
   returned: success
   sample: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC, failure: {}}}

@@ -33,7 +33,8 @@ options:
     default: saved
   dest:
     description:
-      - With O(state=saved), the directory for the snapshots, required. It must exist, so that an unmounted volume is noticed.
+      - With O(state=saved), the directory for the snapshots, required. It must exist, and a volume that
+        C(/etc/fstab) lists for it must be mounted.
       - With O(state=decrypted), the directory for the decrypted snapshot. Defaults to the directory of O(path).
       - With O(state=fetched), the directory for the fetched snapshot, required.
     type: path

@@ -34,6 +34,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     failure_reason,
     run_etcd_tool,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
 
 
 @dataclass(frozen=True)
@@ -205,12 +207,18 @@ def plan_snapshot(request: Request, tools: Tools, endpoints: list[str], now: flo
 
 
 def _check_directory(directory: str) -> None:
+    """Raise SnapshotError if the directory cannot be used, or its volume is not mounted and would hide the snapshots later."""
     if not os.path.isdir(directory):
         raise SnapshotError(f"{directory} is not a directory on this host: create it, or mount its volume")
     if not os.access(directory, os.R_OK | os.W_OK | os.X_OK):
         raise SnapshotError(
             f"{directory} cannot be read and written by user {os.geteuid()}: choose another directory or user (become: true)"
         )
+    with check.translate_os_errors(directory):
+        os.statvfs(directory)  # mounts an automount
+    unmounted = unmounted_volume(directory, read_fstab(), read_host_mounts())
+    if unmounted:
+        raise SnapshotError(f"{directory}: nothing is mounted at {unmounted}, which /etc/fstab lists: mount it")
 
 
 def take_snapshot(

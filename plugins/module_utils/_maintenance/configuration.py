@@ -25,6 +25,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base import dead
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import validate_calendars
 
@@ -36,6 +38,7 @@ _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_f
 _SIZES = ("free_size", "reserve", "memory_max")
 # systemd splits lists of paths at whitespace, and interprets the other characters.
 _SPECIAL_IN_UNITS = re.compile(r"[\s\"'%\\]")
+_BACKUP_DIR = "etcd_maintenance_backup_dir"
 _COPY_DIR = "etcd_maintenance_backup_copy_dir"
 
 
@@ -233,12 +236,15 @@ def _validate_ranges(config: Config) -> None:
             )
 
 
-def host_problems(config: Config, known_copy_dir: str = "", *, joining: bool = False) -> list[str]:
+def host_problems(
+    config: Config, known_copy_dir: str = "", *, joining: bool = False, mounted: bool = True
+) -> list[str]:
     """Return the problems of this host with the enabled operations: invalid calendars, missing or read-only directories.
 
     known_copy_dir: a directory to which backups are copied already. The copy itself reports it, so that a share that is down does not prevent
     the replacement of a member. Only the place that it leads to is checked.
     joining: this host gets a new member, so the directory for copies may be one whose server does not answer.
+    mounted: the volume of the backups must be mounted.
     """
     sections: dict[str, Defrag | Snapshot | Drill | Integrity] = {name: getattr(config, name) for name in OPERATIONS}
     calendars = {name: section.calendar for name, section in sections.items() if section.enabled}
@@ -250,7 +256,7 @@ def host_problems(config: Config, known_copy_dir: str = "", *, joining: bool = F
     ]
     directories = []
     if config.snapshot.enabled:
-        directories.append(("etcd_maintenance_backup_dir", config.snapshot.directory))
+        directories.append((_BACKUP_DIR, config.snapshot.directory))
         if config.snapshot.copy_dir:
             directories.append((_COPY_DIR, config.snapshot.copy_dir))
     if config.metrics_dir:
@@ -264,7 +270,9 @@ def host_problems(config: Config, known_copy_dir: str = "", *, joining: bool = F
         elif (name, path) not in created:
             known = (name, path) == (_COPY_DIR, known_copy_dir)
             problem = (
-                _copy_dir_problem(path, known=known, joining=joining) if name == _COPY_DIR else _directory_problem(path)
+                _copy_dir_problem(path, known=known, joining=joining)
+                if name == _COPY_DIR
+                else _directory_problem(path, mounted=mounted and name == _BACKUP_DIR)
             )
             found += [f"{name}: {path} {problem}"] if problem else []
     return found
@@ -301,9 +309,9 @@ def _copy_dir_problem(path: str, *, known: bool, joining: bool) -> str:
     return _limited(look, must_answer=not (known or joining))
 
 
-def _directory_problem(path: str) -> str:
-    """Return why files cannot be written to a directory; empty if they can."""
-    return _limited(lambda: _look_at(path))
+def _directory_problem(path: str, *, mounted: bool = False) -> str:
+    """Return why files cannot be written to a directory; empty if they can. mounted: its volume must be mounted."""
+    return _limited(lambda: _look_at(path) or (_unmounted_problem(path) if mounted else ""))
 
 
 def _limited(look: Callable[[], str], *, must_answer: bool = True) -> str:
@@ -322,6 +330,14 @@ def _look_at(path: str) -> str:
     if not os.path.isdir(path):
         return "is not a directory on this host: create it, or mount its volume, first"
     return "" if _writable(path) else "is not writable: its filesystem is mounted read-only, or owned by another system"
+
+
+def _unmounted_problem(path: str) -> str:
+    """Return which volume of a directory is not mounted; empty if there is none. Call after ``_look_at``, which mounts an automount."""
+    # The job's unit requires its mounts, which mounts volumes with noauto.
+    entries = [entry for entry in read_fstab() if "noauto" not in entry.options.split(",")]
+    point = unmounted_volume(path, entries, read_host_mounts())
+    return f"has no volume: nothing is mounted at {point}, which /etc/fstab lists: mount it" if point else ""
 
 
 def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = True, files: bool = True) -> list[str]:

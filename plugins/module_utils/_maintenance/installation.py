@@ -129,8 +129,10 @@ def validated_config(params: Mapping[str, Any], *, installed: bool) -> tuple[Con
         return None, [str(error)]
     # A share or a store that is down must not prevent the replacement of a member; the record of the last backup reports it. A host that replaces
     # a lost one has no configuration yet.
-    joining = bool(params.get("joining")) and not _installed_config(params)
-    found = host_problems(config, known_copy_dir=_installed_snapshot(params).get("copy_dir", ""), joining=joining)
+    membership = bool(params.get("joining"))
+    joining = membership and not _installed_config(params)
+    known = _installed_snapshot(params).get("copy_dir", "")
+    found = host_problems(config, known_copy_dir=known, joining=joining, mounted=not membership)
     if config.snapshot.enabled and not found:
         bucket, contact = _bucket_with_keys(config.snapshot.bucket, params), not (joining or _has_same_bucket(params))
         found = bucket_problems(bucket, installed=installed, contact=contact, files=not joining)

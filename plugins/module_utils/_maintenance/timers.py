@@ -19,10 +19,24 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host import syst
 # As ``systemd-analyze calendar --iterations=…`` prints them, with TZ=UTC.
 _ELAPSE = re.compile(r"(?:Next elapse|Iter\S* ?#\d+): \w+ (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC")
 
-# The properties of a service that say how and when its last run failed.
+# The properties of a service that say how and when its last run failed, and of its timer and itself that say whether it was started.
 _FAILURE = ("Result", "ExecMainStatus", "InactiveEnterTimestampMonotonic")
+_START = ("LastTriggerUSecMonotonic", "Job", "ConditionResult", "ConditionTimestampMonotonic")
 # The properties of a timer or its service that say whether it runs.
-_STATE = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload", *_FAILURE)
+_STATE = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload", *_FAILURE, *_START)
+# As systemd writes time spans, with the seconds of each unit.
+_SPAN = re.compile(r"([0-9.]+)(y|month|w|d|h|min|ms|us|s)(?: |$)")
+_UNITS = {
+    "y": 31557600,
+    "month": 2629800,
+    "w": 604800,
+    "d": 86400,
+    "h": 3600,
+    "min": 60,
+    "s": 1,
+    "ms": 1e-3,
+    "us": 1e-6,
+}
 
 
 class CalendarError(ValueError):
@@ -106,7 +120,8 @@ def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return whether each timer is ``enabled`` and ``active``, and when it elapses ``next``, as systemd writes times.
 
     ``changed`` says that systemd has yet to read the files of the timer and its service again, which a play that was killed
-    did not ask it to do. ``failure`` describes the last run of its service if that failed, even before the program started.
+    did not ask it to do. ``failure`` describes the last run of its service if that failed, even before the program started, or if
+    systemd did not start the service at all.
     Everything is false or empty where systemd does not answer.
     """
     found: dict[str, dict[str, str]] = {}
@@ -120,21 +135,45 @@ def timer_states(names: Sequence[str]) -> dict[str, dict[str, Any]]:
             "active": found.get(name, {}).get("ActiveState") == "active",
             "next": found.get(name, {}).get("NextElapseUSecRealtime", ""),
             "changed": any(found.get(unit, {}).get("NeedDaemonReload") == "yes" for unit in (name, _service(name))),
-            "failure": failure(found.get(_service(name), {})),
+            "failure": failure(found.get(_service(name), {}), found.get(name, {})),
         }
         for name in names
     }
 
 
-def failure(service: Mapping[str, str]) -> dict[str, str]:
-    """Return ``at`` (UTC in ISO 8601) and ``result`` of a failed service from its properties, nothing if it has not failed."""
-    if service.get("ActiveState") != "failed":
+def failure(service: Mapping[str, str], timer: Mapping[str, str]) -> dict[str, str]:
+    """Return ``at`` (UTC in ISO 8601) and ``result`` of a service that failed or was not started, from the properties of both units.
+
+    Nothing if it has not failed.
+    """
+    state, ended = service.get("ActiveState"), _monotonic(service, "InactiveEnterTimestampMonotonic")
+    elapsed = parse_span(timer.get("LastTriggerUSecMonotonic", ""))
+    if state in ("inactive", "failed") and elapsed > ended and not _waits(service, elapsed):
+        return _failed_at(elapsed, "not started: a unit that it requires failed, such as the mount of a volume")
+    if state != "failed":
         return {}
-    ended = int(service.get("InactiveEnterTimestampMonotonic") or 0) / 1e6
-    return {
-        "at": format_utc(time.time() - time.monotonic() + ended),
-        "result": f"{service.get('Result')}, status {service.get('ExecMainStatus')}",
-    }
+    return _failed_at(ended, f"{service.get('Result')}, status {service.get('ExecMainStatus')}")
+
+
+def _waits(service: Mapping[str, str], elapsed: float) -> bool:
+    """Return whether systemd has yet to start a service, or skipped it for a condition, since its timer elapsed."""
+    skipped = service.get("ConditionResult") == "no" and _monotonic(service, "ConditionTimestampMonotonic") >= elapsed
+    return service.get("Job", "0") not in ("", "0") or skipped
+
+
+def _failed_at(seconds: float, result: str) -> dict[str, str]:
+    """Return a failure at a time of the monotonic clock."""
+    return {"at": format_utc(time.time() - time.monotonic() + seconds), "result": result}
+
+
+def _monotonic(unit: Mapping[str, str], name: str) -> float:
+    """Return a property with a time of the monotonic clock in seconds, 0 if it is not set."""
+    return int(unit.get(name) or 0) / 1e6
+
+
+def parse_span(text: str) -> float:
+    """Return the seconds of a time span as systemd writes it, such as "1h 2min 3.5s"; 0 for anything else."""
+    return sum(float(number) * _UNITS[unit] for number, unit in _SPAN.findall(text))
 
 
 def _service(timer: str) -> str:

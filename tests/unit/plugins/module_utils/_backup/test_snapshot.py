@@ -16,6 +16,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import ch
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import fstab
 
 REQUEST = backup_snapshot.Request("/nowhere", "etcd", "", keep=1, keep_days=None, reserve=0, timeout=10)
 STATUS = '{"hash":3016699658,"revision":8123,"totalKey":2000,"totalSize":8192,"version":"3.6.0"}'
@@ -251,3 +253,19 @@ def test_restorable_clusters_and_versions(snapshot: Path, cluster_id: str, versi
         assert str(error).startswith(text)
     else:
         assert not text
+
+
+def test_a_volume_that_is_not_mounted_gets_no_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its mount point is an empty folder of the volume around it, and would hide the snapshot once it is mounted."""
+    monkeypatch.setattr(fstab, "read_text", lambda _path: f"/dev/vdz {tmp_path} ext4 noauto")
+    request = replace(REQUEST, directory=str(tmp_path))
+    tools = backup_snapshot.Tools(Connection("false", None, None, None, 1), "true")
+    for take in (
+        lambda: backup_snapshot.plan_snapshot(request, tools, ["http://127.0.0.1:1"], 0),
+        lambda: backup_snapshot.save_snapshot(request, tools, ["http://127.0.0.1:1"]),
+    ):
+        with pytest.raises(
+            store.SnapshotError,
+            match=f"^{tmp_path}: nothing is mounted at {tmp_path}, which /etc/fstab lists: mount it$",
+        ):
+            take()

@@ -150,6 +150,32 @@ def test_a_copy_directory_whose_volume_is_not_mounted_is_left_to_the_copy(
     assert configuration.host_problems(configuration.parse_config(data)) == []
 
 
+@pytest.mark.parametrize(
+    ("mount_point", "options", "mounted", "refused"),
+    [
+        ("backups", "defaults,nofail", True, True),
+        ("backups/etcd", "", True, True),
+        ("backups", "noauto", True, False),
+        ("backups", "defaults,nofail", False, False),
+        ("elsewhere", "defaults", True, False),
+    ],
+    ids=["above", "the directory", "mounted by the job", "members join", "another volume"],
+)
+def test_a_backup_directory_whose_volume_is_not_mounted_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mount_point: str, options: str, mounted: bool, refused: bool
+) -> None:
+    """Its unit requires the volume, so systemd would start neither backups nor drills."""
+    path = tmp_path / "backups" / "etcd"
+    path.mkdir(parents=True)
+    monkeypatch.setattr(fstab, "read_text", lambda _path: f"/dev/vdz {tmp_path}/{mount_point} ext4 {options}")
+    config = configuration.parse_config(changed("snapshot", enabled=True, directory=str(path)))
+    problem = (
+        f"etcd_maintenance_backup_dir: {path} has no volume: nothing is mounted at {tmp_path}/{mount_point}, "
+        "which /etc/fstab lists: mount it"
+    )
+    assert configuration.host_problems(config, mounted=mounted) == ([problem] if refused else [])
+
+
 def test_directories_whose_server_does_not_answer_are_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a hard mount of NFS even a look at the directory waits for ever."""
     known, real = str(tmp_path / "known"), os.path.isdir

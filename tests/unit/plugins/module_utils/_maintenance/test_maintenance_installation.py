@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import fstab
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, sources
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
@@ -283,6 +284,17 @@ def test_a_share_that_hangs_refuses_no_host_that_joins(tmp_path: Path, monkeypat
     assert problems(joining=True) == []
     (problem,) = problems(joining=False)
     assert problem.startswith(f"etcd_maintenance_backup_copy_dir: {share} does not answer within 1 s")
+
+
+def test_an_unmounted_backup_volume_refuses_no_replacement_of_a_member(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a share of all hosts, whose server is down."""
+    params = installed_copies(tmp_path)
+    monkeypatch.setattr(fstab, "read_text", lambda _path: f"nfs:/backups {tmp_path} nfs")
+    (problem,) = installation.validated_config(params, installed=False)[1]
+    assert problem.startswith(f"etcd_maintenance_backup_dir: {tmp_path} has no volume")
+    assert installation.validated_config({**params, "joining": True}, installed=False)[1] == []
 
 
 def test_settings_of_a_known_bucket_are_checked_without_the_store(

@@ -58,3 +58,70 @@ def test_a_service_that_failed_before_the_program_started(monkeypatch: pytest.Mo
         "result": "exit-code, status 226",
     }
     assert found["headroom-snapshot.timer"]["active"] and found["headroom-defrag.timer"]["failure"] == {}
+
+
+ENDED_BEFORE = {"ActiveState": "inactive", "Result": "success", "InactiveEnterTimestampMonotonic": "400000000"}
+# An hour after the boot.
+ELAPSED = {"LastTriggerUSecMonotonic": "1h 1.500000s"}
+
+
+@pytest.mark.parametrize(
+    ("service", "timer", "result"),
+    [
+        (ENDED_BEFORE, ELAPSED, "not started"),
+        ({"ActiveState": "inactive"}, ELAPSED, "not started"),
+        ({**ENDED_BEFORE, "ActiveState": "failed"}, ELAPSED, "not started"),
+        ({**ENDED_BEFORE, "Job": "0", "ConditionResult": "yes"}, ELAPSED, "not started"),
+        # Evaluated before a run that was started by hand.
+        ({**ENDED_BEFORE, "ConditionResult": "no", "ConditionTimestampMonotonic": "400000000"}, ELAPSED, "not started"),
+        ({**ENDED_BEFORE, "ConditionResult": "no", "ConditionTimestampMonotonic": "3602000000"}, ELAPSED, ""),
+        ({**ENDED_BEFORE, "Job": "1234"}, ELAPSED, ""),
+        ({**ENDED_BEFORE, "ActiveState": "activating"}, ELAPSED, ""),
+        ({**ENDED_BEFORE, "InactiveEnterTimestampMonotonic": "3601600000"}, ELAPSED, ""),
+        (ENDED_BEFORE, {"LastTriggerUSecMonotonic": "0", "LastTriggerUSec": "Sun 2026-11-22 03:00:00 UTC"}, ""),
+        (ENDED_BEFORE, {}, ""),
+        ({}, {}, ""),
+    ],
+    ids=[
+        "dependency failed",
+        "never ran",
+        "failed before",
+        "no condition failed",
+        "old condition",
+        "condition failed",
+        "queued",
+        "running",
+        "ran",
+        "time of the stamp file",
+        "never elapsed",
+        "no systemd",
+    ],
+)
+def test_a_service_that_was_not_started_when_its_timer_elapsed(
+    monkeypatch: pytest.MonkeyPatch, service: dict[str, str], timer: dict[str, str], result: str
+) -> None:
+    """A backup whose volume cannot be mounted leaves no record, and its service stays inactive."""
+    monkeypatch.setattr(timers.time, "time", lambda: 1_800_000_000.0)
+    monkeypatch.setattr(timers.time, "monotonic", lambda: 4000.0)
+    found = timers.failure(service, timer)
+    expected = {
+        "at": "2027-01-15T07:53:21Z",
+        "result": f"{result}: a unit that it requires failed, such as the mount of a volume",
+    }
+    assert found == (expected if result else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1month 2d 3h 4min 5.000006s", 2629800 + 2 * 86400 + 3 * 3600 + 4 * 60 + 5.000006),
+        ("1y 1w", 31557600 + 604800),
+        ("12.500ms", 0.0125),
+        ("7us", 7e-6),
+        ("0", 0),
+        ("infinity", 0),
+        ("", 0),
+    ],
+)
+def test_parse_span(text: str, seconds: float) -> None:
+    assert timers.parse_span(text) == pytest.approx(seconds, abs=1e-9)

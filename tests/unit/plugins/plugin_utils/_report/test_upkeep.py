@@ -69,6 +69,19 @@ def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
             "`journalctl -u headroom-snapshot` on the host shows the cause",
         ),
         ([{"snapshot": {**DONE, "failure": NO_RECORD}}], ", and its last record is from 2026-11-20T01:00:04Z: "),
+        # Its volume could not be mounted.
+        (
+            [
+                {
+                    "snapshot": {
+                        **SKIPPED,
+                        "failure": {**NO_RECORD, "result": "not started: a unit that it requires failed"},
+                    }
+                }
+            ],
+            "! a: headroom-snapshot.service failed at 2026-11-22T01:00:00Z (not started: a unit that it requires failed), and its last record "
+            "is from 2026-11-21T01:00:09Z: ",
+        ),
         # The service failed with the run of the record.
         (
             [{"snapshot": {**FAILED, "seconds": 7200.5, "failure": {**NO_RECORD, "at": "2026-11-22T03:00:06Z"}}}],
