@@ -317,7 +317,7 @@ comparison:
 maintenance:
   description:
     - The last run of each maintenance operation on this host (C(defrag), C(snapshot), C(drill), C(integrity)), as recorded by the program of the
-      role P(etcdops.headroom.etcd_maintenance#role). Empty if it is not installed or has not run.
+      role P(etcdops.headroom.etcd_maintenance#role) for the cluster of its configuration. Empty if it is not installed or has not run.
   returned: always
   type: dict
   version_added: 0.2.0
@@ -343,7 +343,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view
     describe_member_in_quorum,
     former_endpoints,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import (
+    STATE_DIR,
+    installed_cluster,
+    read_records,
+)
 
 
 def main() -> None:
@@ -369,7 +373,7 @@ def main() -> None:
             found["comparison"] = compared.as_dict()
     except EtcdctlError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(changed=False, **found, maintenance=read_records(STATE_DIR))
+    module.exit_json(changed=False, **found, maintenance=read_records(STATE_DIR, installed_cluster()))
 
 
 if __name__ == "__main__":

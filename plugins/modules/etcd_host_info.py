@@ -705,7 +705,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host import prio
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.listeners import listening_elsewhere
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.system import system_facts, unit_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import STATE_DIR, read_records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import (
+    STATE_DIR,
+    installed_cluster,
+    read_records,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check, live_latency, wal_move
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.host_storage import storage_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._tls import host_certificates
@@ -761,7 +765,9 @@ def etcd_facts(module: AnsibleModule, present: bool) -> dict[str, Any]:
     except EtcdctlError as problem:
         module.fail_json(msg=f"cluster: {problem}")
     live = disk_latencies(asked) if found["process"]["running"] else None
-    return {"etcd": {**found, "maintenance": read_records(STATE_DIR)}, "disk_live": live}
+    wanted = ((module.params["maintenance"] or {}).get("config") or {}).get("cluster")
+    records = read_records(STATE_DIR, wanted or installed_cluster())
+    return {"etcd": {**found, "maintenance": records}, "disk_live": live}
 
 
 def priority_facts(asked: dict[str, Any], unit: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -132,7 +132,7 @@ timers:
   returned: success
   sample: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC, failure: {}}}
 records:
-  description: The last record of each operation that has run, by name.
+  description: The last record of each operation that has run, by name, without the records of another cluster.
   type: dict
   returned: success
 """
@@ -218,7 +218,7 @@ def main() -> None:
         removed=found.removed_first + found.removed,
         reload=bool(found.units),
         timers=states,
-        records=read_records(config.state_dir),
+        records=read_records(config.state_dir, config.cluster),
         diff=found.diff(),
     )
 

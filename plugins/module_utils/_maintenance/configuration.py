@@ -30,7 +30,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts impo
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import validate_calendars
 
-CONFIG_FILE = "/etc/etcd/maintenance.json"
 _MAX_SECONDS = 86400
 _MAX_COUNT = 100_000
 _BUCKET = {"name", "prefix", "endpoint_url", "region", "ca_cert", "credentials_file"}

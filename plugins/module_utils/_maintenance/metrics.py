@@ -54,7 +54,8 @@ def timer_intervals(config: Config) -> dict[str, int]:
 def metrics_text(config: Config) -> str:
     """Return the metrics of all enabled operations."""
     enabled = enabled_operations(config)
-    records = {name: record for name, record in read_records(config.state_dir).items() if name in enabled}
+    found = read_records(config.state_dir, config.cluster)
+    records = {name: record for name, record in found.items() if name in enabled}
     expiries = expiry_times(os.path.dirname(config.connection.client_cert or ""))
     return format_metrics(config.cluster, config.member, records, expiries, enabled, timer_intervals(config))
 

@@ -45,7 +45,9 @@ _OPERATIONS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
 def main(argv: list[str]) -> int:
     """Run one operation, or show the state. Returns the exit status: 1 if the operation failed."""
     parser = argparse.ArgumentParser(prog="headroom", description="Maintain the etcd member on this host.")
-    parser.add_argument("--config", default=configuration.CONFIG_FILE, help=f"default {configuration.CONFIG_FILE}")
+    parser.add_argument(
+        "--config", default=maintenance_records.CONFIG_FILE, help=f"default {maintenance_records.CONFIG_FILE}"
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in (
         ("defrag", "defragment this host's member, if it is worthwhile and possible"),
@@ -102,7 +104,7 @@ def run_operation(operation: str, config: Config, check: bool) -> dict[str, Any]
 def _interrupted(operation: str, config: Config, began: float, error: BaseException) -> dict[str, Any]:
     """Return what is known of a run that ``error`` ended, with what it has saved itself."""
     found = {"result": "failed", "reason": _cause(operation, error), "settled": False}
-    before = maintenance_records.read_records(config.state_dir).get(operation, {})
+    before = maintenance_records.read_records(config.state_dir, config.cluster).get(operation, {})
     # A backup saves a record before it makes its copies.
     if before.get("result") != "failed" or before["started_at"] < format_utc(began):
         return found
@@ -139,7 +141,7 @@ def _save(config: Config, record: dict[str, Any]) -> dict[str, Any]:
 
 def describe_status(config: Config) -> list[str]:
     """Return the status as lines of text: the holder of the cluster's lock, the last runs and the next ones."""
-    records = maintenance_records.read_records(config.state_dir)
+    records = maintenance_records.read_records(config.state_dir, config.cluster)
     states = timers.timer_states([f"headroom-{name}.timer" for name in maintenance_records.OPERATIONS])
     lines = [f"etcd cluster {config.cluster}, member {config.member}"]
     try:

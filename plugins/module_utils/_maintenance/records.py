@@ -4,8 +4,9 @@
 """Save the last record of each operation, and format the records as metrics and as text.
 
 A record is a mapping: ``operation``, ``result`` (done, skipped, failed), ``reason`` (a sentence), ``started_at`` (UTC in
-ISO 8601), ``seconds``, ``settled`` (nothing is left to be done), and entries of the operation. The saved record also has
-``last_done`` (the newest record with the result done) and ``last_settled_at``.
+ISO 8601), ``seconds``, ``settled`` (nothing is left to be done), ``cluster``, and entries of the operation. The saved record
+also has ``last_done`` (the newest record with the result done) and ``last_settled_at``. Records that a host made as a member of
+another cluster, or of the same one under another name, do not count.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import format_gauge
 
 OPERATIONS = ("defrag", "snapshot", "drill", "integrity")
-# The role etcd_maintenance configures this directory.
+# The role etcd_maintenance writes this file, and configures this directory.
+CONFIG_FILE = "/etc/etcd/maintenance.json"
 STATE_DIR = "/var/lib/headroom"
 METRICS_FILE = "headroom.prom"
 
@@ -65,10 +67,12 @@ def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Save a record as the last one of its operation. Returns the saved record.
 
     It keeps from earlier ones ``last_done`` (unless the record has it), ``last_settled_at``, the newest backup that is known, and
-    whether that failed its drill.
+    whether that failed its drill. It keeps nothing from those of another cluster.
     """
     path = os.path.join(state_dir, f"{record['operation']}.json")
-    before = read_record(path) or {}
+    before, cluster = read_record(path) or {}, record.get("cluster", "")
+    if not (_is_of(before, cluster) and _is_of(before.get("last_done") or {}, cluster)):
+        before = {}
     saved = {
         **record,
         "last_done": dict(record) if record["result"] == "done" else record.get("last_done", before.get("last_done")),
@@ -93,10 +97,25 @@ def read_record(path: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) and all(name in data for name in needed) else None
 
 
-def read_records(state_dir: str) -> dict[str, dict[str, Any]]:
-    """Return the last record of each operation that has run."""
+def read_records(state_dir: str, cluster: str = "") -> dict[str, dict[str, Any]]:
+    """Return the last record of each operation that has run. cluster: leave out the records of other clusters; empty to return all."""
     found = {name: read_record(os.path.join(state_dir, f"{name}.json")) for name in OPERATIONS}
-    return {name: record for name, record in found.items() if record is not None}
+    return {name: record for name, record in found.items() if record is not None and _is_of(record, cluster)}
+
+
+def _is_of(record: Mapping[str, Any], cluster: str) -> bool:
+    """Return whether a record counts for a cluster; one without a cluster does."""
+    return not cluster or record.get("cluster", cluster) == cluster
+
+
+def installed_cluster(path: str = CONFIG_FILE) -> str:
+    """Return the name of the cluster in the installed configuration, empty without a valid one."""
+    try:
+        with open(path, encoding="utf-8") as stream:
+            found = json.load(stream)["cluster"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def format_metrics(

@@ -57,6 +57,15 @@ def test_an_operation_that_is_switched_off_has_no_metrics(folder: Path) -> None:
     assert metrics.outdated_metrics(config(folder, "integrity", "snapshot")) == {}, "the next backup adds them"
 
 
+def test_a_host_that_served_another_cluster_has_no_metrics_of_its_runs(tmp_path: Path) -> None:
+    (tmp_path / "metrics").mkdir()
+    records.save_record(str(tmp_path), {**RECORD, "operation": "snapshot", "cluster": "former"})
+    metrics.write_metrics(config(tmp_path, "snapshot"))
+    text = (tmp_path / "metrics" / "headroom.prom").read_text()
+    assert "headroom_maintenance_enabled" in text
+    assert "headroom_backup_newest" not in text and "last_run_timestamp" not in text
+
+
 def test_the_longest_interval_of_a_timer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Alerts wait for two runs: a calendar of workdays has a gap at the weekend."""
     gaps = [timedelta(days=days) for days in (0, 1, 2, 5, 6)]

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 
+import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records
 
 DONE = {
@@ -67,6 +69,48 @@ def test_a_bad_backup_stays_bad_until_another_drill_is_carried_out(tmp_path: Pat
         saved = records.save_record(str(tmp_path), {**drill, **change})
         text = records.format_metrics("example", "m0", {"drill": saved}, {})
         assert f'headroom_drill_backup_bad{{cluster="example",member="m0"}} {bad}' in text.splitlines(), change
+
+
+def test_records_of_a_former_cluster_do_not_count(tmp_path: Path) -> None:
+    """A host that was retired from cluster A would hold back EtcdBackupTooOld of cluster B with A's newest backup."""
+    former = {
+        "snapshot": {**DONE, "cluster": "A", "newest_at": "2026-11-21T12:00:00Z"},
+        "drill": {**DEFERRED, "cluster": "A", "result": "failed", "backup_bad": True},
+        "integrity": {**DONE, "cluster": "A"},
+    }
+    for operation, record in former.items():
+        records.save_record(str(tmp_path), {**record, "operation": operation})
+    assert records.read_records(str(tmp_path), "B") == {}
+    assert set(records.read_records(str(tmp_path), "A")) == set(records.read_records(str(tmp_path))) == set(former)
+    for operation in former:
+        saved = records.save_record(
+            str(tmp_path), {**DEFERRED, "operation": operation, "cluster": "B", "result": "failed"}
+        )
+        assert (saved["last_done"], saved["last_settled_at"]) == (None, None)
+        assert not {"newest_at", "backup_bad"} & set(saved)
+    assert set(records.read_records(str(tmp_path), "B")) == set(former)
+
+
+def test_a_record_that_already_kept_those_of_a_former_cluster(tmp_path: Path) -> None:
+    mixed = {**DEFERRED, "cluster": "B", "newest_at": "2026-11-21T12:00:00Z", "last_done": {**DONE, "cluster": "A"}}
+    (tmp_path / "defrag.json").write_text(json.dumps(mixed))
+    saved = records.save_record(str(tmp_path), {**DEFERRED, "cluster": "B"})
+    assert saved["last_done"] is None and "newest_at" not in saved
+
+
+def test_a_record_without_a_cluster_counts(tmp_path: Path) -> None:
+    records.save_record(str(tmp_path), DONE)
+    assert set(records.read_records(str(tmp_path), "B")) == {"defrag"}
+    assert records.save_record(str(tmp_path), {**DEFERRED, "cluster": "B"})["last_done"] == DONE
+
+
+@pytest.mark.parametrize(
+    ("text", "cluster"), [('{"cluster": "B"}', "B"), ('{"cluster": 1}', ""), ("[]", ""), ("{", ""), (None, "")]
+)
+def test_installed_cluster(tmp_path: Path, text: str | None, cluster: str) -> None:
+    if text is not None:
+        (tmp_path / "maintenance.json").write_text(text)
+    assert records.installed_cluster(str(tmp_path / "maintenance.json")) == cluster
 
 
 def test_format_metrics() -> None:
