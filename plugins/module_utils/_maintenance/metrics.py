@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The metrics file of the enabled operations, for the node exporter's textfile collector.
 
-An operation that was switched off has no metrics: they would stay as they were, and alerts on their age would fire.
+An operation that was switched off has no metrics: they would stay as they were, and alerts on their age would fire. The module writes the first file,
+and each run of an operation replaces it.
 """
 
 from __future__ import annotations
@@ -75,9 +76,12 @@ def obsolete_metrics(config: Config, installed_dir: str) -> list[str]:
 
 
 def outdated_metrics(config: Config) -> dict[str, str]:
-    """Return the metrics file and its new text, if the file has metrics of an operation that was switched off; else nothing."""
+    """Return the metrics file and its new text, if the file is missing or has metrics of an operation that was switched off; else nothing."""
     enabled = enabled_operations(config)
     path = metrics_path(config.metrics_dir) if enabled else ""
-    before = read_text(path) if path else ""
-    off = [name for name in OPERATIONS if name not in enabled]
-    return {path: metrics_text(config)} if any(f'operation="{name}"' in before for name in off) else {}
+    if not path:
+        return {}
+    before, off = read_text(path), [name for name in OPERATIONS if name not in enabled]
+    # Alerts on hosts without metrics cannot wait for the first run.
+    outdated = not os.path.lexists(path) or any(f'operation="{name}"' in before for name in off)
+    return {path: metrics_text(config)} if outdated else {}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from datetime import datetime, timedelta, timezone
@@ -33,6 +34,19 @@ def config(folder: Path, *enabled: str, directory: str = "metrics") -> Config:
     sections = {name: {**CONFIG[name], "enabled": name in enabled} for name in records.OPERATIONS}
     metrics_dir = str(folder / directory) if directory else ""
     return parse_config({**CONFIG, **sections, "state_dir": str(folder), "metrics_dir": metrics_dir})
+
+
+def arguments(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the module's arguments for an installation below a folder."""
+    monkeypatch.setattr(installation, "choose_interpreter", lambda _candidates: sys.executable)
+    paths = {"lib_dir": "lib", "program": "headroom", "config_file": "maintenance.json", "credentials_file": "keys"}
+    return {
+        **{name: str(folder / path) for name, path in paths.items()},
+        "unit_dir": str(folder),
+        "units": {},
+        "bucket_keys": None,
+        "config": {},
+    }
 
 
 @pytest.fixture
@@ -64,6 +78,23 @@ def test_a_host_that_served_another_cluster_has_no_metrics_of_its_runs(tmp_path:
     text = (tmp_path / "metrics" / "headroom.prom").read_text()
     assert "headroom_maintenance_enabled" in text
     assert "headroom_backup_newest" not in text and "last_run_timestamp" not in text
+
+
+def test_a_host_has_metrics_before_its_first_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prometheus would report a new host as one without metrics until its first timer elapses."""
+    (tmp_path / "metrics").mkdir()
+    path, wanted = tmp_path / "metrics" / "headroom.prom", config(tmp_path, "snapshot", "defrag")
+    compared = functools.partial(installation.compare, arguments(tmp_path, monkeypatch), wanted, None)
+    found = compared()
+    text, mode = found.wanted[str(path)]
+    assert str(path) in found.changed and mode == 0o644
+    assert 'headroom_maintenance_enabled{cluster="example",member="m0",operation="defrag"} 1' in text.splitlines()
+    metrics.write_metrics(wanted)
+    assert path.read_text() == text, "as the first run without a record"
+    assert str(path) not in compared().wanted, "a second run changes nothing"
+    for without in (config(tmp_path), config(tmp_path, "snapshot", directory="")):
+        path.unlink(missing_ok=True)
+        assert metrics.outdated_metrics(without) == {}
 
 
 def test_the_longest_interval_of_a_timer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,15 +143,7 @@ def test_metrics_that_no_timer_updates_are_removed(
 
 
 def test_the_installed_configuration_names_the_directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installation, "choose_interpreter", lambda _candidates: sys.executable)
-    paths = {"lib_dir": "lib", "program": "headroom", "config_file": "maintenance.json", "credentials_file": "keys"}
-    params: dict[str, Any] = {
-        **{name: str(folder / path) for name, path in paths.items()},
-        "unit_dir": str(folder),
-        "units": {},
-        "bucket_keys": None,
-        "config": {},
-    }
+    params = arguments(folder, monkeypatch)
     wanted = config(folder, "integrity", directory="")
     for text in ('{"metrics_dir": 1}', "[]", "{"):
         (folder / "maintenance.json").write_text(text)
