@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration, snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash_requests
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration, integrity, snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd_maintenance"
@@ -92,7 +93,42 @@ def test_a_backup_may_take_the_sum_of_its_limits(timeout: str) -> None:
     waiting = snapshot.YIELD_SECONDS + snapshot.WAIT_SECONDS
     found = settings_of("snapshot", etcd_maintenance_backup_timeout=timeout)
     assert int(found["TimeoutStartSec"]) == waiting + 1800 + 7 * int(timeout)
-    assert settings_of("drill")["TimeoutStartSec"] == "12h"
+
+
+WAITS = integrity.WAIT_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("job", "changed", "longest"),
+    [
+        ("defrag", {"wait": "86400", "timeout": "86400", "pause": "86400"}, 3 * 86400),
+        ("defrag", {"wait": "40000"}, 40000 + 1800 + 30),
+        ("drill", {"timeout": "86400"}, 3 * 86400),
+        ("drill", {"timeout": "21600"}, 3 * 21600),
+        ("integrity", {"timeout": "86400"}, WAITS + hash_requests._ROUNDS * 7 * 86400),
+        ("integrity", {"timeout": "3600"}, WAITS + hash_requests._ROUNDS * 7 * 3600),
+    ],
+)
+def test_a_job_may_take_the_sum_of_its_limits(job: str, changed: dict[str, str], longest: float) -> None:
+    """systemd would end a job at its own limit that keeps to each of those that the role accepts."""
+    found = settings_of(job, **{f"etcd_maintenance_{job}_{name}": value for name, value in changed.items()})
+    assert int(found["TimeoutStartSec"]) == longest + 1800
+
+
+@pytest.mark.parametrize(
+    ("job", "changed"),
+    [
+        ("defrag", {}),
+        ("drill", {}),
+        ("integrity", {}),
+        ("defrag", {"wait": "39570"}),
+        ("drill", {"timeout": "13800"}),
+        ("integrity", {"timeout": "1350"}),
+    ],
+)
+def test_a_unit_whose_limit_suffices_does_not_change(job: str, changed: dict[str, str]) -> None:
+    found = settings_of(job, **{f"etcd_maintenance_{job}_{name}": value for name, value in changed.items()})
+    assert found["TimeoutStartSec"] == "12h"
 
 
 def test_a_process_that_cannot_be_killed_delays_the_end_of_a_backup_only_a_little() -> None:
