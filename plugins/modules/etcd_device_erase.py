@@ -24,6 +24,7 @@ options:
     description:
       - The entry of O(etcdops.headroom.etcd_storage#role:main:etcd_storage_erase_devices) that permits it - C(UUID=…) of the content, or a name of
         the device below C(/dev/disk/by-id). For anything but a filesystem, a second word names the content, for example C(UUID=… LVM2_member).
+      - A volume of etcd (label V(etcd-data) or V(etcd-wal)) is erased only by its C(UUID=…).
     type: str
     required: true
 attributes:

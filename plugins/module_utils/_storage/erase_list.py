@@ -6,6 +6,8 @@
 An entry is the exact id of a device or of its content. It erases a filesystem. Anything else, such as a logical volume that is
 not active or a closed LUKS volume, does not show whether somebody needs it: there the entry has a second word that says what it
 erases, for example "UUID=… LVM2_member".
+
+An entry that was not removed must not erase what the role put on the device since: only its UUID erases a volume of etcd.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 BY_ID, UUID = "/dev/disk/by-id/", "UUID="
+
+# The labels of the filesystems that the role makes.
+ETCD_LABELS = ("etcd-data", "etcd-wal")
 
 # The second word of an entry for a device that blkid knows nothing of, but that is not zero.
 UNKNOWN = "unknown"
@@ -47,10 +52,20 @@ def _is_plain_filesystem(device: Mapping[str, Any]) -> bool:
     return device["usage"] == "filesystem" and not device["partition_table"] and not kind.endswith("_member")
 
 
+def is_volume_of_etcd(device: Mapping[str, Any]) -> bool:
+    """Return whether a device carries a filesystem that the role made, of this member or of another one."""
+    return device.get("label") in ETCD_LABELS
+
+
 def _names(device: Mapping[str, Any]) -> list[str]:
     """Return the ids of a device that an entry may have. The UUID is gone with the content, so it comes first."""
     uuid = [f"{UUID}{device['uuid']}"] if device.get("uuid") else []
     return uuid + [link for link in device.get("links", []) if link.startswith(BY_ID)]
+
+
+def _permitting_names(device: Mapping[str, Any]) -> list[str]:
+    """Return the ids with which an entry may permit to erase the content."""
+    return [name for name in _names(device) if name.startswith(UUID) or not is_volume_of_etcd(device)]
 
 
 def naming_entry(device: Mapping[str, Any], erase: Sequence[str]) -> str | None:
@@ -65,14 +80,14 @@ def permitting_entry(device: Mapping[str, Any], erase: Sequence[str]) -> str | N
         return None
     for entry in words:
         said = entry[1:] == [content] or (len(entry) == 1 and _is_plain_filesystem(device))
-        if entry[:1] and entry[0] in _names(device) and said:
+        if entry[:1] and entry[0] in _permitting_names(device) and said:
             return " ".join(entry)
     return None
 
 
 def how_to_permit(device: Mapping[str, Any]) -> str:
     """Return how to permit that this device's content is erased: the entry, or a command if no entry can."""
-    content, names = content_of(device), _names(device)
+    content, names = content_of(device), _permitting_names(device)
     if content == "several" or not names:
         return f"run 'wipefs --all {device['resolved']} && blkdiscard --zeroout {device['resolved']}' on the host"
     entry = names[0] if _is_plain_filesystem(device) else f"{names[0]} {content}"

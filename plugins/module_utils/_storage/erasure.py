@@ -58,7 +58,8 @@ def erase_device(path: str, entry: str, *, check: bool = False, links: Sequence[
         if erase_list.permitting_entry(device, [entry]) is None:
             raise EraseError(
                 f"{path} has another content than when this play inspected it ({erase_list.describe_content(device)}), which "
-                f"'{entry}' in etcd_storage_erase_devices does not permit to erase. Nothing was erased."
+                f"'{entry}' in etcd_storage_erase_devices does not permit to erase. Nothing was erased. If the content is not "
+                f"needed, {erase_list.how_to_permit(device)}."
             )
         if not check:
             _overwrite(handle, resolved)

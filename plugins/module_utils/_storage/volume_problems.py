@@ -61,6 +61,11 @@ def content_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str
         return f"{found}, but etcd_storage_fstype is {volume['fstype']}: set it to {device['fstype']}."
     if volume["mount"] in device["mounted_at"] or device["label"] == volume["label"]:
         return None
+    if erase_list.is_volume_of_etcd(device):
+        return (
+            f"{found}, so it may hold the data of a member, but not those of the {volume['name']} volume: correct {variable} "
+            f"(are the devices of the two volumes swapped?). {permit}"
+        )
     return (
         f"{found} and does not have Headroom's label '{volume['label']}': Headroom never formats a device with content. "
         f"{permit}"
@@ -72,6 +77,11 @@ def _not_permitted(content: str, device: Mapping[str, Any], erase: Sequence[str]
     entry = erase_list.naming_entry(device, erase)
     if entry is None or device["busy"] or device["mounted_at"]:
         return content
+    if erase_list.is_volume_of_etcd(device) and not entry.startswith(erase_list.UUID):
+        return (
+            f"'{entry}' in etcd_storage_erase_devices may be left over from before etcd used this device, so it does not permit to "
+            f"erase the label '{device['label']}', which only the filesystem's UUID does: remove the entry. {content}"
+        )
     return f"'{entry}' in etcd_storage_erase_devices does not say that it erases what is on this device now: {content}"
 
 

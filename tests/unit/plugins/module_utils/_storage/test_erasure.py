@@ -67,6 +67,17 @@ def test_other_content_than_planned_is_not_erased(device: str, entry: str) -> No
     assert content(device) == "ext4"
 
 
+@pytest.mark.parametrize("label", ["etcd-data", "etcd-wal"])
+def test_volume_of_etcd_is_not_erased_by_an_id_of_its_device(device: str, label: str) -> None:
+    """Another run may have made the volume since this one planned."""
+    by_id = "/dev/disk/by-id/virtio-x"
+    output("tune2fs", "-L", label, device)
+    with pytest.raises(erasure.EraseError, match=f"the label '{label}'.* Nothing was erased.*add 'UUID={UUID}'"):
+        erasure.erase_device(device, by_id, links=[by_id])
+    assert content(device) == "ext4"
+    assert erasure.erase_device(device, f"UUID={UUID}", links=[by_id]) == "ext4" and content(device) is None
+
+
 def test_missing_device(tmp_path: Path) -> None:
     with pytest.raises(erasure.EraseError, match=r"cannot be opened: No such file or directory\. Nothing was erased"):
         erasure.erase_device(str(tmp_path / "gone"), f"UUID={UUID}")

@@ -286,6 +286,33 @@ def test_own_filesystem_is_not_erased_by_a_leftover_id() -> None:
     assert volume["erase"] is None and volume["format"] is False
 
 
+@pytest.mark.parametrize(
+    ("found", "asked", "said"),
+    [
+        ({}, {"fstype": "xfs"}, "the label 'etcd-data'), but etcd_storage_fstype is xfs: set it to ext4."),
+        ({"label": "etcd-wal"}, {}, "correct etcd_storage_data_device (are the devices of the two volumes swapped?)."),
+        ({"label": "etcd-wal"}, {"fstype": "xfs"}, "add 'UUID=5c14' to etcd_storage_erase_devices"),
+        ({}, {"name": "wal", "label": "etcd-wal"}, "correct etcd_storage_wal_device (are the devices of the two"),
+    ],
+    ids=["other filesystem", "swapped, data", "swapped, other filesystem", "swapped, wal"],
+)
+@pytest.mark.parametrize("entry", [BY_ID, f"{BY_ID} ext4"])
+def test_volume_of_etcd_that_does_not_match_is_not_erased_by_a_leftover_id(
+    found: dict[str, Any], asked: dict[str, Any], said: str, entry: str
+) -> None:
+    """It is not mounted, for example after a rescue boot: only the UUID says that this filesystem is meant."""
+    label = found.get("label", "etcd-data")
+    result = plan_for(ours(links=[BY_ID], **found), a_mount(), [entry], device=BY_ID, **asked)
+    (problem,) = result["problems"]
+    assert result["volumes"] == []
+    assert f"'{entry}' in etcd_storage_erase_devices may be left over" in problem and f"the label '{label}'" in problem
+    assert said in problem
+    (volume,) = plan_for(ours(links=[BY_ID], **found), a_mount(), [entry, "UUID=5c14"], device=BY_ID, **asked)[
+        "volumes"
+    ]
+    assert volume["erase"] == "UUID=5c14" and volume["format"]
+
+
 def test_uuid_link_cannot_name_the_device_to_erase() -> None:
     result = plan_for(a_device(**FOREIGN), a_mount(), [BY_ID], device="/dev/disk/by-uuid/01D9")
     assert "name the device by /dev/disk/by-id" in result["problems"][0]
