@@ -138,6 +138,9 @@ members:
     settled:
       description: Whether there is no work left.
       type: bool
+    transient:
+      description: Whether waiting may help a member that was skipped.
+      type: bool
     would:
       description: In check mode, whether the member would be defragmented.
       type: bool

@@ -67,12 +67,16 @@ class Request:
 
 @dataclass
 class Outcome:
-    """The result for one member. Sizes are bytes; the member answered no request for ``defrag_seconds``."""
+    """The result for one member. Sizes are bytes; the member answered no request for ``defrag_seconds``.
+
+    transient: it was skipped, and waiting may help.
+    """
 
     member: str
     result: str
     reason: str
     settled: bool = False
+    transient: bool = False
     would: bool = False
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
@@ -245,7 +249,15 @@ def skipped_outcome(view: ClusterView, name: str, verdict: Verdict) -> Outcome:
     """Return the outcome of a member that is not defragmented."""
     this = view.cluster.member(name)
     found = database_sizes(this) if this is not None and this.db_size is not None else {}
-    return Outcome(name, "skipped", verdict.reason, settled=verdict.settled, before=found, after=found)
+    return Outcome(
+        name,
+        "skipped",
+        verdict.reason,
+        settled=verdict.settled,
+        transient=verdict.transient,
+        before=found,
+        after=found,
+    )
 
 
 def database_sizes(member: Member) -> dict[str, int]:

@@ -5,12 +5,14 @@
 
 Each host's timer calls ``run_defrag`` for its own member. The cluster's lock admits one of them, and every host derives
 the same order (followers by name, then the leader) from the cluster. While the alarm NOSPACE is set, etcd takes no
-lock, and the order alone keeps the members apart.
+lock, and the order alone keeps the members apart. Two hosts may then see different orders, for example during an
+election. Therefore a host pauses before it starts, each for another time, and looks at the cluster again.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import socket
 import time
 from collections.abc import Iterator
@@ -37,11 +39,15 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
     view_cluster,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE, Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 OPERATION = "defragmentation"
 # How long a member waits for each member that is earlier in the order.
 PATIENCE_SECONDS = 300.0
 POLL_SECONDS = 5.0
+# Without a lock, the pause for each member that is earlier by name: longer than a poll and a look at the cluster, so that
+# hosts that notice the same event do not start together.
+RANK_SECONDS = 10.0
 # Shorter problems, such as an election, are waited for.
 GRACE_SECONDS = 30.0
 
@@ -72,37 +78,57 @@ def run_defrag(request: Request, connection: Connection, *, check: bool = False)
 
 def _defrag_local(request: Request, connection: Connection, check: bool) -> Outcome:
     """Wait for earlier members and for the lock, then defragment this host's member."""
-    began = time.monotonic()
-    name = request.member
+    began = patient_since = time.monotonic()
+    name, moved_to = request.member, ""
+    earlier_before: list[str] | None = None
     while True:
         view = view_cluster(connection, request.endpoints)
         skip = decision.skip_verdict(view.cluster, name, request.thresholds)
         if skip is not None:
-            return skipped_outcome(view, name, skip)
-        order = [member.name for member in decision.defrag_order(view.cluster, request.thresholds)]
-        earlier = order[: order.index(name)] if request.in_turn else []
+            return replace(skipped_outcome(view, name, skip), moved_to=moved_to)
+        earlier = _earlier_members(request, view)
         busy = _lock_holder(connection, request.endpoints)
         waited = time.monotonic() - began
+        # Without a lock, only time in which the earlier members could have started counts.
+        if view.cluster.has_alarm(NOSPACE) and (earlier != earlier_before or _is_any_defragmenting(view)):
+            patient_since = time.monotonic()
+        earlier_before = earlier
         if check:
             return _predict(request, view, name, earlier, busy)
         if busy:
-            verdict = Verdict(False, busy, transient=True)
-        elif earlier and waited < PATIENCE_SECONDS * len(earlier):
+            outcome = skipped_outcome(view, name, Verdict(False, busy, transient=True))
+        elif earlier and time.monotonic() - patient_since < PATIENCE_SECONDS * len(earlier):
             verb = "go" if len(earlier) > 1 else "goes"
-            verdict = Verdict(False, f"{', '.join(earlier)} {verb} first", transient=True)
+            outcome = skipped_outcome(view, name, Verdict(False, f"{', '.join(earlier)} {verb} first", transient=True))
         else:
-            outcome, verdict = _try_once(request, connection, view, waited)
-            if outcome is not None:
-                return outcome
+            outcome, final = _try_once(request, connection, view, earlier, waited)
+            moved_to = outcome.moved_to or moved_to
+            if final:
+                return replace(outcome, moved_to=moved_to)
         if waited >= request.wait:
-            return skipped_outcome(view, name, replace(verdict, reason=f"{verdict.reason} (waited {request.wait} s)"))
+            return replace(outcome, reason=f"{outcome.reason} (waited {request.wait} s)", moved_to=moved_to)
         time.sleep(POLL_SECONDS)
 
 
+def _earlier_members(request: Request, view: ClusterView) -> list[str]:
+    """Return the members that go before this host's. Without a lock, a voter without a status is one: its size is unknown."""
+    if not request.in_turn:
+        return []
+    order = [member.name for member in decision.defrag_order(view.cluster, request.thresholds)]
+    earlier = list(itertools.takewhile(lambda name: name != request.member, order))
+    if view.cluster.has_alarm(NOSPACE):
+        earlier += [member.name for member in view.cluster.members if member.votes and member.db_size is None]
+    return earlier
+
+
+def _is_any_defragmenting(view: ClusterView) -> bool:
+    return any(isinstance(found, MemberMetrics) and found.defragmenting for found in view.metrics.values())
+
+
 def _try_once(
-    request: Request, connection: Connection, view: ClusterView, waited: float
-) -> tuple[Outcome | None, Verdict]:
-    """Acquire the lock and defragment. Without an outcome, the verdict has the condition to wait for."""
+    request: Request, connection: Connection, view: ClusterView, earlier: list[str], waited: float
+) -> tuple[Outcome, bool]:
+    """Acquire the lock and defragment. Returns the outcome, and whether it is final: otherwise its reason is what to wait for."""
     name = request.member
     verdict = member_verdict(request, view, name)
     if not verdict.go:
@@ -110,12 +136,26 @@ def _try_once(
         worth_waiting = _lock_holder(connection, request.endpoints) or (
             verdict.transient and (waited < GRACE_SECONDS or view.cluster.has_alarm(NOSPACE))
         )
-        return (None, verdict) if worth_waiting else (skipped_outcome(view, name, verdict), verdict)
+        return skipped_outcome(view, name, verdict), not worth_waiting
     try:
         with _hold_lock(request, connection, name) as lease_keeper:
-            return defragment_member(request, connection, name, lease_keeper), verdict
+            if lease_keeper is None and not _is_still_next(request, connection, view, earlier):
+                changed = Verdict(False, "the order of the members changed", transient=True)
+                return skipped_outcome(view, name, changed), False
+            outcome = defragment_member(request, connection, name, lease_keeper)
+            # Without a lock, another member may have started since the last look.
+            return outcome, lease_keeper is not None or not outcome.transient
     except lock.LockBusyError as error:
-        return None, Verdict(False, str(error), transient=True)
+        return skipped_outcome(view, name, Verdict(False, str(error), transient=True)), False
+
+
+def _is_still_next(request: Request, connection: Connection, view: ClusterView, earlier: list[str]) -> bool:
+    """Pause according to the rank of this host's member by name, and return whether the same members are earlier after that."""
+    rank = sorted(member.name for member in view.cluster.members if member.votes).index(request.member)
+    if not request.in_turn or rank == 0:
+        return True
+    time.sleep(rank * RANK_SECONDS)
+    return _earlier_members(request, view_cluster(connection, request.endpoints)) == earlier
 
 
 @contextlib.contextmanager
