@@ -49,15 +49,23 @@ class HostCapacity:
     """Disk and memory of a member's host in bytes. None is unknown, as everything is of members on other hosts.
 
     directory: the data directory. free: free bytes of its filesystem. rss_anon: the process's heap and stacks.
-    limit: where the kernel kills the process. available: memory that the host has left. go_limit: its GOMEMLIMIT.
+    limit: where the kernel kills the process. high: where it throttles the process and reclaims its pages. parent_limit: the
+    smallest of both that only the groups above its unit have. available: memory that the host has left. go_limit: its GOMEMLIMIT.
     """
 
     directory: str
     free: int | None = None
     rss_anon: int | None = None
     limit: int | None = None
+    high: int | None = None
+    parent_limit: int | None = None
     available: int | None = None
     go_limit: int | None = None
+
+    @property
+    def bound(self) -> int | None:
+        """Return where memory ends for the process: without swap, the kernel cannot reclaim a heap above ``high``."""
+        return min((size for size in (self.limit, self.high) if size is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -218,26 +226,28 @@ def disk_problem(member: Member, host: HostCapacity) -> str:
 
 
 def required_memory_limit(member: Member, metrics: MemberMetrics, host: HostCapacity) -> int | None:
-    """Return the memory limit in bytes that a defragmentation needs; None if the present limit is enough or unset."""
-    most = peak_rss_anon(member, metrics, host)
-    if host.limit is None or most is None:
+    """Return the memory limit in bytes that a defragmentation needs; None if the present limits are enough or unset."""
+    most, bound = peak_rss_anon(member, metrics, host), host.bound
+    if bound is None or most is None:
         return None
-    return most + MEMORY_SPARE if most + MEMORY_SPARE > host.limit else None
+    return most + MEMORY_SPARE if most + MEMORY_SPARE > bound else None
 
 
 def memory_problem(member: Member, metrics: MemberMetrics, host: HostCapacity, may_raise: bool) -> str:
     """Return why memory is not sufficient; empty if it is, or if the process's memory is unknown.
 
-    may_raise: the limit may be raised during the defragmentation if the host has the memory.
+    may_raise: the limit of the unit may be raised during the defragmentation if the host has the memory.
     """
-    needed = required_memory_limit(member, metrics, host)
-    if needed is None or host.limit is None:
+    needed, bound = required_memory_limit(member, metrics, host), host.bound
+    if needed is None or bound is None:
         return ""
-    needed_text, limit_text = format_sizes_distinctly(needed, host.limit)
+    needed_text, limit_text = format_sizes_distinctly(needed, bound)
     text = (
         f"{member.name} may briefly grow from {format_size(host.rss_anon or 0)} to {needed_text}, above its memory limit "
         f"of {limit_text}"
     )
+    if host.parent_limit is not None and host.parent_limit < needed:
+        return f"{text}, and a control group above its unit has {format_size(host.parent_limit)}: raise the limits of its slice"
     if not may_raise:
         return f"{text}: raise etcd_memory_budget, or allow raising the limit for that time (raise_memory)"
     if host.available is not None and host.available < needed - (host.rss_anon or 0):

@@ -14,6 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import HostCapacity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import effective_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.cgroup import read_memory_cgroup
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
 
 _SECONDS = 3.0
@@ -34,6 +35,8 @@ def read_host_capacity(unit: str, data_dir: str) -> HostCapacity:
         free=free_space(data_dir),
         rss_anon=process.get("rss_anon"),
         limit=process.get("memory_limit"),
+        high=process.get("memory_high"),
+        parent_limit=read_memory_cgroup(Path("/"), state.pid)["parent_limit"] if process else None,
         available=parse_mem_available(read_text("/proc/meminfo")),
         go_limit=parse_gomemlimit(process.get("environment", {}).get("GOMEMLIMIT", "")),
     )

@@ -23,8 +23,8 @@ UNLIMITED_V1 = 1 << 62
 def read_memory_cgroup(root: Path, pid: int) -> dict[str, Any]:
     """Return limit, high, current and peak (bytes, None for none or unknown) and the OOM kills of a process's cgroup.
 
-    The limit is the smallest one of the group and its parents, which is the effective one. ``root`` is "/" except in
-    tests. Never fails: what cannot be read is None.
+    limit and high are the smallest ones of the group and its parents, which are the effective ones. parent_limit is the smallest
+    limit or high of the parents alone (v2 only). ``root`` is "/" except in tests. Never fails: what cannot be read is None.
     """
     membership = _text(root / "proc" / str(pid) / "cgroup") or ""
     mounts = parse_mountinfo(_text(root / "proc" / "self" / "mountinfo") or "")
@@ -37,7 +37,7 @@ def read_memory_cgroup(root: Path, pid: int) -> dict[str, Any]:
         values = _read_v2(top, group) if version == 2 else _read_v1(group)
         if values is not None:
             return {"version": version, "path": "/" + str(group.relative_to(root)), **values}
-    return dict.fromkeys(("version", "path", "limit", "high", "current", "peak", "oom_kills"))
+    return dict.fromkeys(("version", "path", "limit", "high", "parent_limit", "current", "peak", "oom_kills"))
 
 
 def find_memory_cgroup(membership: str, mounts: list[Mount]) -> list[tuple[int, str, str]]:
@@ -87,6 +87,7 @@ def _read_v2(top: Path, group: Path) -> dict[str, Any] | None:
     return {
         "limit": min((limit for limit in limits if limit is not None), default=None),
         "high": min((high for high in highs if high is not None), default=None),
+        "parent_limit": min((number for number in [*limits[1:], *highs[1:]] if number is not None), default=None),
         "current": _number(group / "memory.current"),
         "peak": _number(group / "memory.peak"),
         "oom_kills": _keyed(group / "memory.events", "oom_kill"),
@@ -102,6 +103,7 @@ def _read_v1(group: Path) -> dict[str, Any] | None:
     return {
         "limit": None if limit > UNLIMITED_V1 else limit,
         "high": None,
+        "parent_limit": None,
         "current": _number(group / "memory.usage_in_bytes"),
         "peak": _number(group / "memory.max_usage_in_bytes"),
         "oom_kills": _keyed(group / "memory.oom_control", "oom_kill"),

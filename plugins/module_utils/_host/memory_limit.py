@@ -50,7 +50,7 @@ class Raised:
 
 @contextlib.contextmanager
 def raised(unit: str, limit: int, busy: Callable[[], bool]) -> Iterator[Raised]:
-    """Set MemoryMax to ``limit`` bytes, and no MemoryHigh below it, while the block runs.
+    """Raise MemoryMax and MemoryHigh to ``limit`` bytes, each unless it is higher, while the block runs.
 
     Raises LimitError, also while another process owns the limit.
     """
@@ -62,10 +62,12 @@ def raised(unit: str, limit: int, busy: Callable[[], bool]) -> Iterator[Raised]:
             f"another defragmentation on this host has raised the limit of {unit} and has not ended; run this again afterwards"
         )
     with lock:
-        if _read_limits(saved) is None:  # otherwise the limit of now is one that an earlier run raised
-            _write_limits(saved, _properties(unit))
+        before = _read_limits(saved)
+        if before is None:  # otherwise the limit of now is one that an earlier run raised
+            before = _properties(unit)
+            _write_limits(saved, before)
         try:
-            _set(unit, dict.fromkeys(PROPERTIES, str(limit)))
+            _set(unit, {name: str(max(int(old), limit)) if old.isdigit() else old for name, old in before.items()})
             yield result
         finally:
             result.problem = _restore_owned(unit, busy)
@@ -107,7 +109,8 @@ def _restore_owned(unit: str, busy: Callable[[], bool]) -> str:
     before = _read_limits(saved)
     if before is None:
         return ""
-    problem = _wait_below(unit, before.get("MemoryMax", ""), busy)
+    # Above MemoryHigh the kernel would throttle the process, above MemoryMax it would kill it.
+    problem = _wait_below(unit, [int(limit) for limit in before.values() if limit.isdigit()], busy)
     if problem:
         return problem
     try:
@@ -139,13 +142,14 @@ def _write_limits(path: Path, limits: dict[str, str]) -> None:
     fresh.replace(path)
 
 
-def _wait_below(unit: str, limit: str, busy: Callable[[], bool]) -> str:
-    """Wait until RssAnon is below the limit and the process is not busy, or until the process is gone.
+def _wait_below(unit: str, limits: list[int], busy: Callable[[], bool]) -> str:
+    """Wait until RssAnon is below all limits and the process is not busy, or until the process is gone.
 
     Without an answer from systemd the process is taken to be there: a limit that is too low would end it.
     """
-    if not limit.isdigit():
+    if not limits:
         return ""
+    limit = min(limits)
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         pid = _main_pid(unit)
@@ -153,7 +157,7 @@ def _wait_below(unit: str, limit: str, busy: Callable[[], bool]) -> str:
             return ""
         used = (read_process(Path("/"), pid) or {}).get("rss_anon") if pid else None
         working = used is None or busy()
-        if not working and used is not None and used + _SPARE <= int(limit):
+        if not working and used is not None and used + _SPARE <= limit:
             return ""
         if time.monotonic() >= deadline:
             reason = f"still has {used} bytes of heap, and the limit is {limit}"

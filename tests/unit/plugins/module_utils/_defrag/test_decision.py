@@ -220,9 +220,39 @@ def test_peak_rss_anon(rss_anon: int | None, goal: int | None, go_limit: int | N
             "the host has only 900.0 MiB left",
         ),
         (HostCapacity("/data", rss_anon=100 * MIB, limit=512 * MIB, available=2048 * MIB), True, ""),
+        # Needed: 100 + 960 for the copies + 32 to spare. Above MemoryHigh, the kernel would throttle etcd.
+        (HostCapacity("/data", rss_anon=100 * MIB, limit=1092 * MIB, high=1092 * MIB), False, ""),
+        (
+            HostCapacity("/data", rss_anon=100 * MIB, limit=1200 * MIB, high=1000 * MIB),
+            False,
+            "limit of 1000.0 MiB: raise",
+        ),
+        (HostCapacity("/data", rss_anon=100 * MIB, high=1000 * MIB), False, "limit of 1000.0 MiB: raise etcd_memory"),
+        (
+            HostCapacity("/data", rss_anon=100 * MIB, limit=1200 * MIB, high=1000 * MIB, available=2048 * MIB),
+            True,
+            "",
+        ),
+        (
+            HostCapacity("/data", rss_anon=100 * MIB, limit=512 * MIB, parent_limit=1091 * MIB, available=2048 * MIB),
+            True,
+            "limit of 512.0 MiB, and a control group above its unit has 1.1 GiB: raise the limits of its slice",
+        ),
+        (
+            HostCapacity("/data", rss_anon=100 * MIB, limit=512 * MIB, parent_limit=1092 * MIB, available=2048 * MIB),
+            True,
+            "",
+        ),
     ],
 )
 def test_memory_problem(local: HostCapacity, may_raise: bool, problem: str) -> None:
     metrics = replace(IDLE, bytes_per_revision=100_000)
     found = decision.memory_problem(member("a"), metrics, local, may_raise)
     assert problem in found and bool(found) == bool(problem)
+
+
+def test_limit_is_raised_although_only_the_one_that_throttles_is_too_low() -> None:
+    metrics = replace(IDLE, bytes_per_revision=100_000)
+    local = HostCapacity("/data", rss_anon=100 * MIB, limit=1200 * MIB, high=1091 * MIB)
+    assert decision.required_memory_limit(member("a"), metrics, local) == 1092 * MIB
+    assert decision.required_memory_limit(member("a"), metrics, replace(local, high=1092 * MIB)) is None

@@ -101,6 +101,47 @@ def test_raised_and_put_back(home: Path) -> None:
     assert [path.name for path in (home / "saved").iterdir()] == ["etcd.service.limit.lock"]
 
 
+@pytest.mark.parametrize(
+    ("before", "during"),
+    [
+        ({"MemoryMax": "1000", "MemoryHigh": "infinity"}, {"MemoryMax": "5000", "MemoryHigh": "infinity"}),
+        ({"MemoryMax": "infinity", "MemoryHigh": "900"}, {"MemoryMax": "infinity", "MemoryHigh": "5000"}),
+        ({"MemoryMax": "6000", "MemoryHigh": "900"}, {"MemoryMax": "6000", "MemoryHigh": "5000"}),
+    ],
+)
+def test_a_limit_that_is_high_enough_is_never_lowered(
+    home: Path, before: dict[str, str], during: dict[str, str]
+) -> None:
+    (home / "state").write_text(json.dumps({**before, "MainPID": "0"}))
+    with memory_limit.raised("etcd.service", 5000, idle):
+        assert limits(home) == during
+    assert limits(home) == before
+
+
+@pytest.mark.parametrize(
+    ("before", "rss_anon", "stays"),
+    [
+        ({"MemoryMax": "1000", "MemoryHigh": "900"}, 900, False),
+        ({"MemoryMax": "1000", "MemoryHigh": "900"}, 901, True),  # the kernel would throttle it
+        ({"MemoryMax": "1000", "MemoryHigh": "infinity"}, 901, False),
+        ({"MemoryMax": "1000", "MemoryHigh": "infinity"}, 1001, True),
+        ({"MemoryMax": "infinity", "MemoryHigh": "900"}, 901, True),
+    ],
+)
+def test_the_limit_stays_until_the_process_is_below_both(
+    home: Path, monkeypatch: pytest.MonkeyPatch, before: dict[str, str], rss_anon: int, stays: bool
+) -> None:
+    (home / "state").write_text(json.dumps({**before, "MainPID": "1"}))
+    monkeypatch.setattr(memory_limit, "read_process", lambda *_arguments: {"rss_anon": rss_anon})
+    monkeypatch.setattr(memory_limit, "_main_pid", lambda _unit: 1)
+    monkeypatch.setattr(memory_limit, "_SPARE", 0)
+    monkeypatch.setattr(memory_limit, "PATIENCE_SECONDS", 0.0)
+    with memory_limit.raised("etcd.service", 5000, idle) as raising:
+        pass
+    assert bool(raising.problem) is stays and (limits(home) != before) is stays
+    assert not stays or f"still has {rss_anon} bytes of heap" in raising.problem
+
+
 def test_put_back_after_an_error(home: Path) -> None:
     with pytest.raises(KeyError), memory_limit.raised("etcd.service", 5000, idle):
         raise KeyError("the defragmentation")

@@ -151,19 +151,29 @@ V2 = "36 24 0:31 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 
 
 @pytest.mark.parametrize(
-    ("parent", "own", "limit", "high"),
+    ("parent", "parent_high", "own", "limit", "high", "parent_limit"),
     [
-        ("max", "max", None, None),
-        ("max", "1000", 1000, None),
-        ("500", "1000", 500, None),
-        ("500", "max", 500, 400),
+        ("max", "max", "max", None, None, None),
+        ("max", "max", "1000", 1000, None, None),
+        ("500", "max", "1000", 500, None, 500),
+        ("500", "max", "max", 500, 400, 500),
+        ("500", "450", "1000", 500, 400, 450),
+        ("max", "450", "1000", 1000, 400, 450),
     ],
 )
-def test_cgroup_v2(tmp_path: Path, parent: str, own: str, limit: int | None, high: int | None) -> None:
+def test_cgroup_v2(
+    tmp_path: Path,
+    parent: str,
+    parent_high: str,
+    own: str,
+    limit: int | None,
+    high: int | None,
+    parent_limit: int | None,
+) -> None:
     files(tmp_path / "proc" / "7", {"cgroup": "0::/system.slice/etcd.service\n"})
     files(tmp_path / "proc" / "self", {"mountinfo": V2})
     slice_ = tmp_path / "sys/fs/cgroup/system.slice"
-    files(slice_, {"memory.max": parent, "memory.high": "max"})
+    files(slice_, {"memory.max": parent, "memory.high": parent_high})
     files(
         slice_ / "etcd.service",
         {
@@ -179,6 +189,7 @@ def test_cgroup_v2(tmp_path: Path, parent: str, own: str, limit: int | None, hig
         "path": "/sys/fs/cgroup/system.slice/etcd.service",
         "limit": limit,
         "high": high,
+        "parent_limit": parent_limit,
         "current": 70,
         "peak": 90,
         "oom_kills": 4,
