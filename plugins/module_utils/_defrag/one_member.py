@@ -104,7 +104,7 @@ def defragment_member(
     lease_keeper: of the cluster's lock; None while NOSPACE rules out a lock.
     Raises LockLostError if the lock is gone before the defragmentation starts.
     """
-    moved_to, deadline = "", time.monotonic() + SETTLE_SECONDS
+    moved_to, problem, deadline = "", "", time.monotonic() + SETTLE_SECONDS
     while True:
         view = view_cluster(connection, request.endpoints)
         verdict = decision.skip_verdict(view.cluster, name, request.thresholds) or member_verdict(request, view, name)
@@ -112,10 +112,17 @@ def defragment_member(
         if this is not None and verdict.go and not verdict.move_to:
             break
         if this is None or not (verdict.go or (moved_to and verdict.transient)) or time.monotonic() >= deadline:
+            if verdict.go:
+                verdict = Verdict(
+                    False,
+                    f"{name} still leads after {SETTLE_SECONDS:g} s of moving the leadership to {verdict.move_to}"
+                    f"{': ' if problem else ''}{problem}; check the network between both, and run this again",
+                )
             return replace(skipped_outcome(view, name, verdict), moved_to=moved_to)
         target = view.cluster.member(verdict.move_to)
-        if target is not None and not move_leader(connection, this.endpoint, target.id):
-            moved_to = target.name
+        if target is not None:
+            problem = move_leader(connection, this.endpoint, target.id)
+            moved_to = moved_to if problem else target.name
         time.sleep(_POLL_SECONDS)
     if lease_keeper is not None:
         lease_keeper.check()

@@ -83,6 +83,30 @@ def test_a_member_that_never_returns_its_status_does_not_serve(answers: list[Clu
 
 
 @pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (
+            "etcdserver: request timed out, leader transfer took too long",
+            "m1 still leads after 0.5 s of moving the leadership to m0: etcdserver: request timed out, leader transfer took "
+            "too long; check the network between both, and run this again",
+        ),
+        (
+            "",
+            "m1 still leads after 0.5 s of moving the leadership to m0; check the network between both, and run this again",
+        ),
+    ],
+)
+def test_a_leadership_that_cannot_be_moved_is_the_reason(
+    answers: list[ClusterView], monkeypatch: pytest.MonkeyPatch, problem: str, said: str
+) -> None:
+    monkeypatch.setattr(one_member, "move_leader", lambda *_arguments: problem)
+    answers += [view(m1=FULL, m0=SMALL)]
+    outcome = defragment()
+    assert (outcome.result, outcome.reason, outcome.settled, outcome.transient) == ("skipped", said, False, False)
+    assert outcome.moved_to == ("" if problem else "m0")
+
+
+@pytest.mark.parametrize(
     ("other", "disarmed"),
     [(SMALL, True), (NO_STATUS, False), ({**SMALL, "db_quota": -1}, True)],
     ids=["small", "no status", "no quota"],
