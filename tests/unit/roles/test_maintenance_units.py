@@ -12,6 +12,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash_requests
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration, integrity, snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
@@ -48,6 +49,14 @@ def settings_of(job: str, **changed: str) -> dict[str, str]:
 def test_a_lost_second_copy_or_metrics_folder_stops_no_job(job: str, needed: str | None, written: str) -> None:
     found = settings_of(job)
     assert (found.get("RequiresMountsFor"), found["ReadWritePaths"]) == (needed, written)
+
+
+def test_folder_of_raised_limits_exists_before_the_sandbox_of_the_defragmentation() -> None:
+    """After a boot systemd has not created it yet, and a folder that is missing cannot be made writable later."""
+    found = settings_of("defrag")
+    assert found["ExecStartPre"] == f"-+/bin/mkdir -p -m 755 {memory_limit.CONTROL}"
+    assert f"-{memory_limit.CONTROL}" in found["ReadWritePaths"].split()
+    assert all("ExecStartPre" not in settings_of(job) for job in ("snapshot", "drill", "integrity"))
 
 
 @pytest.mark.parametrize(
