@@ -22,7 +22,8 @@ class MemberMetrics:
 
     raft_snapshots: databases that are being sent to or received from another member. snapshot_downloads: databases that
     clients are downloading, as ``etcdctl snapshot save`` does. bytes_per_revision: the mean in the database. keys: live
-    keys. history: about how many older revisions are kept. heap_goal: where Go collects garbage next.
+    keys. history: about how many older revisions are kept. heap_goal: where Go collects garbage next. compactions: how many
+    ended since the member started; each member compacts in the background, and nothing else shows the end.
     """
 
     raft_snapshots: int
@@ -34,6 +35,7 @@ class MemberMetrics:
     history: int | None = None
     heap_goal: int | None = None
     newest_revision: int | None = None
+    compactions: int | None = None
 
     def defrag_obstacle(self) -> str:
         """Return the transfers that a defragmentation would interrupt; empty if there are none."""
@@ -75,6 +77,7 @@ def parse_member_metrics(page: str, in_use: int) -> MemberMetrics:
         history=history,
         newest_revision=_rounded(sums, "etcd_debugging_mvcc_current_revision"),
         heap_goal=_rounded(sums, "go_memstats_next_gc_bytes"),
+        compactions=_rounded(sums, "etcd_debugging_mvcc_db_compaction_total_duration_milliseconds_count"),
     )
 
 

@@ -20,6 +20,8 @@ etcd_network_snapshot_send_inflights_total{To="2ab6f28ff2573082"} 0
 etcd_debugging_mvcc_keys_total 100
 etcd_debugging_mvcc_current_revision 500
 etcd_debugging_mvcc_compact_revision 400
+etcd_debugging_mvcc_db_compaction_total_duration_milliseconds_bucket{le="100"} 2
+etcd_debugging_mvcc_db_compaction_total_duration_milliseconds_count 3
 etcd_mvcc_put_total 10
 etcd_debugging_mvcc_total_put_size_in_bytes 1000
 etcd_server_quota_backend_bytes 2.147483648e+09
@@ -29,5 +31,7 @@ grpc_server_handled_total{grpc_code="Canceled",grpc_method="Snapshot",grpc_servi
 grpc_server_handled_total{grpc_code="OK",grpc_method="Range",grpc_service="etcdserverpb.KV"} 7
 """
     found = parse_member_metrics(page, 1_000_000)
-    assert found == MemberMetrics(1, 1, True, 5000, 2147483648, keys=100, history=100, newest_revision=500)
+    assert found == MemberMetrics(
+        1, 1, True, 5000, 2147483648, keys=100, history=100, newest_revision=500, compactions=3
+    )
     assert parse_member_metrics("", 5) == MemberMetrics(0, 0, False, None, None)
