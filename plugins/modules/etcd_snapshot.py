@@ -434,7 +434,13 @@ def fetch(module: AnsibleModule) -> None:
     if not os.path.isdir(directory):
         raise snapshot.SnapshotError(f"{directory} is not a directory on this host: create it, or mount its volume")
     path, metadata, changed = bucket_copies.fetch_snapshot(
-        source, params["path"] or "", params["name"], directory, params["timeout"], check=module.check_mode
+        source,
+        params["path"] or "",
+        params["name"],
+        directory,
+        params["timeout"],
+        check=module.check_mode,
+        warn=module.warn,
     )
     origin = source.url(os.path.basename(path))
     done = f"{'Would fetch' if module.check_mode else 'Fetched'} {origin} to {path}."

@@ -168,6 +168,45 @@ def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
         bucket_copies.fetch_snapshot(place.bucket, "", "other", str(tmp_path), 60, check=True)
 
 
+def test_an_unreadable_record_stops_nothing(
+    live: Member, place: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another host's retention removes an object between the list and the read, as an archived object or a lost key would refuse the read."""
+    first, second = (save(live, asked(tmp_path / host, place.bucket, keep=2)) for host in ("a", "b"))
+    folder = place.folder / NAME / place.bucket.prefix
+    gone, read = Path(second.copies[0]).name + store.METADATA, backup_bucket.Objects.read
+    record = (folder / gone).read_bytes()
+
+    def removed_before(objects: backup_bucket.Objects, name: str, limit: int) -> bytes:
+        if name == gone:
+            (folder / gone).unlink(missing_ok=True)
+        return read(objects, name, limit)
+
+    monkeypatch.setattr(backup_bucket.Objects, "read", removed_before)
+    third = save(live, asked(tmp_path / "c", place.bucket, keep=2))
+    assert (third.failures, len(third.copies)) == ([], 1)
+    assert place.lying() == files(first.copies[0]) | files(second.copies[0]) - {gone} | files(third.copies[0])
+    # The oldest one is the newest that can be read, and the others are named.
+    (folder / gone).write_bytes(record)
+    backup_bucket.connect(place.bucket).remove(Path(third.copies[0]).name)
+    warnings: list[str] = []
+    path, _metadata, _brought = bucket_copies.fetch_snapshot(
+        place.bucket, "", "etcd", str(tmp_path), 60, check=True, warn=warnings.append
+    )
+    assert Path(path).name == Path(first.copies[0]).name
+    (warning,) = warnings
+    assert warning.startswith(f"the newer {Path(second.copies[0]).name} was skipped: {gone} cannot be read: ")
+    (folder / gone).write_bytes(record)
+    with pytest.raises(store.SnapshotError, match=rf"is not a complete backup: {gone} cannot be read: .*NoSuchKey"):
+        bucket_copies.fetch_snapshot(place.bucket, second.copies[0], "etcd", str(tmp_path), 60, check=True)
+    backup_bucket.connect(place.bucket).remove(Path(first.copies[0]).name)
+    (folder / gone).write_bytes(record)
+    with pytest.raises(
+        store.SnapshotError, match=rf"there is no complete backup named .*; .* was skipped: {gone} cannot"
+    ):
+        bucket_copies.fetch_snapshot(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
+
+
 def test_two_hosts_at_once(live: Member, place: Server, tmp_path: Path) -> None:
     """Without the lock (the alarm NOSPACE is set) all hosts back up in the same second."""
     with concurrent.futures.ThreadPoolExecutor(3) as pool:

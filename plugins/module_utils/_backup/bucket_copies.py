@@ -83,6 +83,8 @@ def _inspect(objects: Objects, entries: dict[str, Entry], name: str) -> StoredSn
         metadata = store.parse_metadata(objects.read(record, _RECORD_LIMIT).decode(errors="replace"), record)
     except SnapshotError as error:
         return StoredSnapshot(name, None, str(error))
+    except BucketError as error:  # the store may refuse a single object, for example an archived one
+        return StoredSnapshot(name, None, f"{record} cannot be read: {error}")
     if entries[name].size != metadata.file_size:
         return StoredSnapshot(
             name, metadata, f"it has {entries[name].size} bytes, but {metadata.file_size} according to its record"
@@ -91,16 +93,23 @@ def _inspect(objects: Objects, entries: dict[str, Entry], name: str) -> StoredSn
 
 
 def fetch_snapshot(
-    bucket: Bucket, wanted: str, prefix: str, directory: str, timeout: int, *, check: bool
+    bucket: Bucket,
+    wanted: str,
+    prefix: str,
+    directory: str,
+    timeout: int,
+    *,
+    check: bool,
+    warn: Callable[[str], None] = lambda _text: None,
 ) -> tuple[str, Metadata, bool]:
     """Fetch a snapshot and its records into a directory. Returns its path, its metadata, and whether it was fetched.
 
-    ``wanted`` is its URL or name; empty for the newest good one with this prefix. With ``check`` nothing is downloaded. A snapshot
-    that is already there is not fetched again. Raises SnapshotError.
+    ``wanted`` is its URL or name; empty for the newest good one with this prefix, and ``warn`` is called for each newer one.
+    With ``check`` nothing is downloaded. A snapshot that is already there is not fetched again. Raises SnapshotError.
     """
     try:
         objects = connect(bucket)
-        found = _find(objects, wanted, prefix)
+        found = _find(objects, wanted, prefix, warn)
         metadata = found.metadata
         if metadata is None or found.problem:
             raise SnapshotError(f"{bucket.url(found.path)} is not a complete backup: {found.problem}")
@@ -116,7 +125,7 @@ def fetch_snapshot(
     return target, metadata, True
 
 
-def _find(objects: Objects, wanted: str, prefix: str) -> StoredSnapshot:
+def _find(objects: Objects, wanted: str, prefix: str, warn: Callable[[str], None]) -> StoredSnapshot:
     """Return the wanted snapshot, or the newest good one. Raises SnapshotError."""
     entries = objects.entries()
     if wanted:
@@ -126,10 +135,17 @@ def _find(objects: Objects, wanted: str, prefix: str) -> StoredSnapshot:
                 f"there is no {name} in {objects.bucket.url()}: correct path, or leave it out for the newest"
             )
         return _inspect(objects, entries, name)
-    newest = retention.newest_first(scan_bucket(objects, entries, prefix), "", time.time())
-    if not newest:
-        raise SnapshotError(f"there is no complete backup named {prefix}-… in {objects.bucket.url()}")
-    return newest[0]
+    stored = scan_bucket(objects, entries, prefix)
+    good = retention.newest_first(stored, "", time.time())
+    newest = good[0].path if good else ""
+    skipped = [f"{item.path} was skipped: {item.problem}" for item in stored if item.problem and item.path > newest]
+    if not good:
+        raise SnapshotError(
+            "; ".join([f"there is no complete backup named {prefix}-… in {objects.bucket.url()}", *skipped[-1:]])
+        )
+    for text in skipped:
+        warn(f"the newer {text}")
+    return good[0]
 
 
 def _download(objects: Objects, name: str, target: str, metadata: Metadata, timeout: int) -> None:
