@@ -56,7 +56,7 @@ options:
     default: 7
   keep_days:
     description:
-      - Also keep all snapshots younger than this number of days.
+      - Also keep all snapshots younger than this number of days. The age counts until the previous snapshot.
       - Damaged snapshots and those of other clusters are neither counted nor removed.
     type: int
   reserve:

@@ -16,13 +16,15 @@ def expired_paths(
     """Return the paths to remove, oldest first, once a new snapshot has been saved and verified.
 
     ``stored`` does not contain the new snapshot, which is the first of the ``keep``, so the last good one is never removed.
-    Kept are the newest ``keep``, those younger than ``keep_days`` (None: no such rule), and the newest one that passed its
-    drill, because newer ones have not been tested yet. Damaged snapshots and those of other clusters are neither counted nor
-    removed. ``now`` is in seconds since 1970.
+    Kept are the newest ``keep``, those that were younger than ``keep_days`` (None: no such rule) at the time of the newest
+    stored one, and the newest one that passed its drill, because newer ones have not been tested yet. The age is not that at
+    ``now``, in seconds since 1970, because a clock that is ahead for one run would remove them all. Damaged snapshots and those
+    of other clusters are neither counted nor removed.
     """
     ours = newest_first(stored, cluster_id, now)
     newest_drilled = next((item.path for item in ours if item.drilled), "")
-    oldest_kept = now - keep_days * _DAY if keep_days is not None else float("inf")
+    newest = min([now, *(item.metadata.taken_at for item in ours[:1] if item.metadata)])
+    oldest_kept = newest - keep_days * _DAY if keep_days is not None else float("inf")
     return [
         item.path
         for item in reversed(ours[keep - 1 :])

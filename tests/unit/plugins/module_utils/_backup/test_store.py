@@ -151,10 +151,11 @@ def test_scan(tmp_path: Path) -> None:
         (4, None, ["d"]),
         (5, None, []),
         (99, None, []),
-        (1, 1, ["d", "c", "b", "a"]),  # a is a day old to the second
-        (1, 3, ["d", "c"]),
-        (3, 3, ["d", "c"]),
-        (4, 3, ["d"]),
+        (1, 1, ["d", "c", "b"]),  # when a was saved, b was a day old to the second
+        (1, 2, ["d", "c"]),
+        (1, 3, ["d"]),
+        (3, 2, ["d", "c"]),
+        (4, 2, ["d"]),
         (1, 99, []),
     ],
 )
@@ -189,6 +190,28 @@ def test_a_snapshot_dated_in_the_future_is_not_the_newest() -> None:
     assert retention.untouched(old, "75cf", NOW) == [
         {"path": "future", "reason": "it is dated in the future: check the clocks of the hosts"}
     ]
+
+
+@pytest.mark.parametrize("ahead", [29, 31, 365])
+def test_a_clock_that_is_ahead_for_one_run_removes_no_history(ahead: int) -> None:
+    """That run and the next one, with the right time, remove what expires then anyway. Both had removed the whole history."""
+    daily = [stored(f"{age:03}", age) for age in range(1, 33)]
+    rule = {"cluster_id": "75cf", "keep": 7, "keep_days": 30}
+    assert retention.expired_paths(daily, **rule, now=NOW + ahead * DAY) == ["032", "031"]
+    assert retention.expired_paths([*daily[:-2], stored("bad", -ahead)], **rule, now=NOW) == []
+
+
+@pytest.mark.parametrize(("days", "keep_days"), [(1, 30), (7, 1), (7, 30)])
+def test_no_history_accumulates(days: int, keep_days: int) -> None:
+    """Neither after a pause of backups, nor if they are further apart than keep_days."""
+    held: list[store.StoredSnapshot] = []
+    pause, most = 90, max(3, -(-keep_days // days) + 1)
+    for run in range(200):
+        now = NOW + (run * days + pause * (run > 150)) * DAY
+        removed = retention.expired_paths(held, cluster_id="75cf", keep=3, keep_days=keep_days, now=now)
+        held = [item for item in held if item.path not in removed] + [stored(str(run), (NOW - now) / DAY)]
+        assert len(held) <= most
+    assert len(held) == most
 
 
 @pytest.mark.parametrize(("age", "revision", "lost"), [(1, 9000, True), (0.02, 9000, False), (1, 8122, False)])
