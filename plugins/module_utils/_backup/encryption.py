@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import gpg
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import SnapshotError
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file, sync_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file, sync_and_drop_cache
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool
 
 _AGE = ("age1", "ssh-ed25519 ", "ssh-rsa ")
@@ -123,7 +123,6 @@ def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
 
 
 def sync_and_hash(path: str) -> tuple[int, str]:
-    """Flush a file to the disk. Returns its size in bytes and its SHA-256."""
-    found = sha256_of_file(path)
-    sync_path(path)
-    return found
+    """Flush a file to the disk and read it back from there. Returns its size in bytes and its SHA-256."""
+    sync_and_drop_cache(path)
+    return sha256_of_file(path)

@@ -25,6 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_and_drop_cache
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
@@ -327,6 +328,7 @@ def _download(member: Member, path: str, tools: Tools, timeout: int, run: check.
 def _verify(path: str, planned: Plan, tools: Tools, timeout: int, run: check.Runner, now: int) -> Metadata:
     """Verify the downloaded snapshot and return its metadata."""
     try:
+        sync_and_drop_cache(path)
         size, sha256 = check.verify_digest(path)
         status = check.read_status(path, tools.etcdutl_path, timeout, run)
     except SnapshotError as error:

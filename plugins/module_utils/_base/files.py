@@ -104,6 +104,12 @@ def sync_path(path: str) -> None:
         os.close(handle)
 
 
+def sync_and_drop_cache(path: str) -> None:
+    """Flush a file to the disk, and make the next reader read it from there. Raises OSError."""
+    sync_path(path)  # the kernel keeps pages that are not yet written
+    drop_page_cache(path)
+
+
 def write_as_new(path: str, content: str | bytes) -> None:
     """Write a file atomically, with the mode that a new file of this process would have. Raises OSError."""
     umask = os.umask(0)

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, encryption, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot as backup_snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
@@ -50,6 +51,43 @@ def snapshot(tmp_path: Path) -> Path:
     )
     store.publish(str(tmp_path / "work"), str(path), metadata)
     return path
+
+
+def bytes_from_disk() -> int:
+    """The bytes that this process has read from block devices."""
+    return int(Path("/proc/self/io").read_text().partition("\nread_bytes: ")[2].split()[0])
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """A snapshot that was just written, so that all of it is in the page cache."""
+    path = tmp_path / "written.db"
+    body = b"page" * (1 << 20)
+    path.write_bytes(body + hashlib.sha256(body).digest())
+    before = bytes_from_disk()
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+        os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        stream.read()
+    if bytes_from_disk() - before < len(body):
+        pytest.skip("the files of this folder are not on a block device")
+    path.write_bytes(path.read_bytes())
+    return path
+
+
+def test_a_new_snapshot_is_read_back_from_the_disk(written: Path) -> None:
+    before = bytes_from_disk()
+    planned = backup_snapshot.Plan("75cf", member("m2"), "", 0, [], [], [])
+    tools = backup_snapshot.Tools(Connection("", "", "", "", 10.0), "")
+    metadata = backup_snapshot._verify(str(written), planned, tools, 10, answering(), 0)
+    assert bytes_from_disk() - before >= metadata.size == written.stat().st_size
+
+
+def test_a_copy_is_read_back_from_the_disk(written: Path) -> None:
+    before = bytes_from_disk()
+    size, sha256 = encryption.sync_and_hash(str(written))
+    assert bytes_from_disk() - before >= size == written.stat().st_size
+    assert sha256 == hashlib.sha256(written.read_bytes()).hexdigest()
 
 
 ILL = {"healthy": False, "health_error": "connection refused"}
