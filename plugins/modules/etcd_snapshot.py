@@ -416,6 +416,7 @@ def decrypt(module: AnsibleModule, tools: snapshot.Tools) -> None:
         found = store.read_metadata(path)
         if found.sha256 != metadata.sha256:
             raise snapshot.SnapshotError(f"{path} is a different snapshot: choose another dest")
+        backup_check.check_existing(path, found)
         module.exit_json(changed=False, msg=f"{path} already exists.", path=path, **snapshot_result(found))
     if not module.check_mode:
         metadata = backup_check.decrypt_and_publish(

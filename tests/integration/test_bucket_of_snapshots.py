@@ -135,6 +135,12 @@ def test_a_snapshot_is_copied_and_fetched(live: Member, place: Server, tmp_path:
         assert os.stat(path).st_mode & 0o777 == 0o600
         again = bucket_copies.fetch_snapshot(place.bucket, wanted, "etcd", str(new), 60, check=False)
         assert again == (path, saved.metadata, False)
+        os.truncate(path, 4096)  # as a crash of the host may
+        text = f"{path} has 4096 bytes, but {saved.metadata.size} according to its record: remove that file and run"
+        with pytest.raises(store.SnapshotError, match=text):
+            bucket_copies.fetch_snapshot(place.bucket, wanted, "etcd", str(new), 60, check=False)
+        os.unlink(path)
+        assert bucket_copies.fetch_snapshot(place.bucket, wanted, "etcd", str(new), 60, check=False)[2]
         store.remove_snapshots([path])
     assert list(new.iterdir()) == []
 

@@ -5,18 +5,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ansible.module_utils.testing import patch_module_args
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, snapshot, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as backup_encryption
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_snapshot
 
 from bench.common.member import Member, binary, releases, running
 from tests.integration.client import connection, etcdctl
@@ -119,6 +123,50 @@ def test_an_encrypted_snapshot_is_restored(live: Member, keys: Keys, tmp_path: P
     second = save(live, asked(tmp_path / "a", keys, keep=1))
     assert second.removed == [saved.plan.path]
     assert not list((tmp_path / "a").glob(f"{Path(saved.plan.path).name}*"))
+
+
+def cut(path: Path) -> None:
+    """Keep the first page, as a crash of the host may."""
+    os.truncate(path, 4096)
+
+
+def flip(path: Path) -> None:
+    """Change one byte."""
+    with path.open("r+b") as stream:
+        stream.seek(9000)
+        stream.write(b"x")
+
+
+@pytest.mark.parametrize(("damage", "text"), [(cut, "has 4096 bytes, but "), (flip, "has the SHA-256 ")])
+def test_a_damaged_decrypted_snapshot_is_reported(
+    live: Member,
+    keys: Keys,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    damage: Callable[[Path], None],
+    text: str,
+) -> None:
+    """Its records are right, because they are those of the snapshot that was decrypted."""
+    saved = save(live, asked(tmp_path / "a", keys))
+
+    def decrypt(check: bool = False) -> dict[str, Any]:
+        options = {"path": saved.plan.path, "identity_file": keys.identity, "etcdutl_path": tools().etcdutl_path}
+        with patch_module_args({"state": "decrypted", **options, "_ansible_check_mode": check}):
+            with pytest.raises(SystemExit):
+                etcd_snapshot.main()
+        result: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return result
+
+    path = Path(decrypt()["path"])
+    assert [decrypt(check)["changed"] for check in (True, False)] == [False, False]
+    damage(path)
+    for check in (True, False):
+        result = decrypt(check)
+        assert result.get("failed") and result["msg"].startswith(f"{path} {text}"), result
+        assert result["msg"].endswith(" according to its record: remove that file and run this again")
+    path.unlink()
+    assert decrypt()["changed"]
+    assert backup_check.verify_snapshot(str(path), tools().etcdutl_path, 60).sha256 == saved.metadata.sha256
 
 
 def test_wrong_keys(live: Member, keys: Keys, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Callable
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import retention, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import (
     Bucket,
@@ -117,6 +118,7 @@ def fetch_snapshot(
         if os.path.lexists(target):
             if store.read_metadata(target).file_sha256 != metadata.file_sha256:
                 raise SnapshotError(f"{target} is a different snapshot: choose another dest")
+            backup_check.check_existing(target, metadata)
             return target, metadata, False
         if not check:
             _download(objects, found.path, target, metadata, timeout)

@@ -25,6 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
     Metadata,
     SnapshotError,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
@@ -158,6 +159,23 @@ def verify_snapshot(path: str, etcdutl_path: str, timeout: int, *, run: Runner =
     if not metadata.encryption:
         read_status(path, etcdutl_path, timeout, run)
     return metadata
+
+
+def check_existing(path: str, metadata: Metadata) -> None:
+    """Raise DamagedError if the file that an earlier run decrypted or fetched to ``path`` is not the one of its record, ``metadata``.
+
+    A crash of the host may have cut it off. Raises SnapshotError if it cannot be read.
+    """
+    fix = "remove that file and run this again"
+    with translate_os_errors(path):
+        size = os.stat(path).st_size
+        if size != metadata.file_size:
+            raise DamagedError(f"{path} has {size} bytes, but {metadata.file_size} according to its record: {fix}")
+        _size, sha256 = sha256_of_file(path)
+    if sha256 != metadata.file_sha256:
+        raise DamagedError(
+            f"{path} has the SHA-256 {sha256}, but {metadata.file_sha256} according to its record: {fix}"
+        )
 
 
 def decrypt_and_publish(

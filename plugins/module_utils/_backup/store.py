@@ -270,10 +270,11 @@ def render_records(metadata: Metadata, name: str) -> dict[str, str]:
 
 
 def publish(temporary: str, path: str, metadata: Metadata) -> None:
-    """Write the records of the file ``temporary`` and rename all three to ``path``, the snapshot itself last.
+    """Flush the file ``temporary``, write its records and rename all three to ``path``, the snapshot itself last.
 
     Flushes the directory in between, so that the order survives a power failure.
     """
+    sync_path(temporary)
     for suffix, text in render_records(metadata, os.path.basename(path)).items():
         _write(temporary + suffix, text)
     directory = os.path.dirname(path)

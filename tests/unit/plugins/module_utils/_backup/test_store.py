@@ -63,6 +63,16 @@ def test_files_of_a_published_snapshot(tmp_path: Path) -> None:
     assert store.read_metadata(str(path)) == METADATA
 
 
+def test_a_file_is_flushed_before_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power failure must not leave a name whose content never reached the disk."""
+    steps: list[tuple[str, str]] = []
+    flush, rename = store.sync_path, os.rename
+    monkeypatch.setattr(store, "sync_path", lambda path: (steps.append(("flush", Path(path).name)), flush(path)))
+    monkeypatch.setattr(os, "rename", lambda old, new: (steps.append(("rename", Path(new).name)), rename(old, new)))
+    put(tmp_path, "etcd.db")
+    assert steps.index(("flush", "work")) < steps.index(("rename", "etcd.db.json")) < steps.index(("rename", "etcd.db"))
+
+
 TEXT = st.text(max_size=20)
 COUNT = st.integers(min_value=0, max_value=2**63 - 1)
 
