@@ -45,7 +45,8 @@ options:
     default: false
   update_password:
     description:
-      - With V(always), the password is changed if it differs. With authentication off, this cannot be detected, so the password is set every time.
+      - With V(always), the password is changed if it differs. With authentication off, this cannot be detected, so the user is deleted and created
+        again with the password and its roles every time.
       - With V(on_create), only a new user gets the password.
     type: str
     choices: [always, on_create]

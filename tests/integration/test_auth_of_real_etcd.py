@@ -15,6 +15,12 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
+from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_control import (
+    NO_PASSWORD,
+    RIGHT,
+    AccessControl,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 from bench.common.member import Member, binary, releases, running
 from bench.memory import load
@@ -224,6 +230,41 @@ def test_authentication(run: Run, tmp_path: Path) -> None:
     root = {"certificate": "nobody", "login_user": "root", "login_password": PASSWORDS["root"]}
     assert both(run, "etcd_auth", state="disabled", **root)["enabled"] is False
     assert run("etcd_user", name="root", state="absent")["changed"] is True
+
+
+def access_to(member: Member) -> AccessControl:
+    """The users as the user headroom of the certificates sees them."""
+    files = [f"{member.tls}/{name}" for name in ("ca.crt", "headroom.crt", "headroom.key")]
+    link = Connection(str(binary(member.version, "etcdctl")), *files, float(REQUEST_SECONDS))
+    return AccessControl(link, [member.endpoint])
+
+
+def test_a_password_that_is_set_while_authentication_is_off(run: Run, member: Member) -> None:
+    """etcd ignores it, and reports success, for a user that was created without one, so the user is created again."""
+    users(run)
+    access = access_to(member)
+    for name in ("ignored", "shop", "killed"):
+        run("etcd_user", name=name, no_password=True)
+    access.set_password("ignored", PASSWORDS["shop"])
+    run("etcd_role", name="shop")
+    run("etcd_role", name="other")
+    access.grant_role("shop", "other")
+    wanted = {"name": "shop", "password": PASSWORDS["shop"], "roles": ["shop"]}
+    revision = access.status().revision
+    announced = run("etcd_user", check=True, **wanted)
+    assert access.status().revision == revision
+    real = run("etcd_user", **wanted)
+    assert real["password_changed"] and real["diff"] == announced["diff"] and real["roles"] == ["other", "shop"], real
+    assert sorted(access.user_roles("shop")) == ["other", "shop"]
+    assert run("etcd_user", **{**wanted, "password": PASSWORDS["new"]})["password_changed"]
+    # A run that dies after it has deleted the user.
+    access.delete_user("killed")
+    assert run("etcd_user", **{**wanted, "name": "killed"})["roles"] == ["shop"]
+    assert run("etcd_auth", state="enabled", root_password=PASSWORDS["root"])["enabled"]
+    assert access.authenticate("ignored", PASSWORDS["shop"]) == NO_PASSWORD
+    assert access.authenticate("shop", PASSWORDS["new"]) == RIGHT
+    assert access.authenticate("killed", PASSWORDS["shop"]) == RIGHT
+    assert run("etcd_user", **{**wanted, "password": PASSWORDS["new"]})["changed"] is False
 
 
 def test_authentication_is_disabled_again_if_the_proof_fails(run: Run, member: Member) -> None:

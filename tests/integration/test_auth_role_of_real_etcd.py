@@ -78,6 +78,22 @@ def changed(done: subprocess.CompletedProcess[str]) -> int:
     return int(re.findall(r"changed=(\d+)", done.stdout)[-1])
 
 
+def test_users_that_already_exist(member: Member) -> None:
+    """Whether a user has a password cannot be read while authentication is off."""
+    etcdctl(member, "user", "add", "--no-password", "shop")
+    etcdctl(member, "user", "add", "--interactive=false", "reports", text=f"{SECRET}-9\n")
+    enabled = play(member)
+    assert enabled.returncode != 0, enabled.stdout
+    assert "the user reports was created with a password, and etcd cannot take it away: delete" in enabled.stdout
+    assert "Authentication Status: true" in etcdctl(member, "auth", "status")
+    etcdctl(member, "user", "delete", "reports")
+    assert changed(play(member)) == 1
+    # The application of the user shop, which had no password, has access.
+    login = f"--user=shop:{SECRET}-2"
+    assert etcdctl(member, login, "put", "/shop/a", "1").strip() == "OK"
+    assert changed(play(member)) == 0
+
+
 def test_the_role(member: Member) -> None:
     refused = play(member, etcd_auth_root_password="")
     assert refused.returncode != 0 and "etcd_auth_root_password is empty" in refused.stdout, refused.stdout

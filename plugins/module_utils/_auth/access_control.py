@@ -117,6 +117,16 @@ class AccessControl:
         """Delete a user."""
         self._do(f"deleting the user {name}", "user", "delete", "--", name)
 
+    def recreate_user(self, name: str, password: str, roles: list[str]) -> None:
+        """Delete an existing user and create it with this password and these roles. Authentication must be off.
+
+        This also gives a password to a user that was created without one. etcd does not report which users those are.
+        """
+        self.delete_user(name)
+        self.add_user(name, password)
+        for role in roles:
+            self.grant_role(name, role)
+
     def grant_role(self, user: str, role: str) -> None:
         """Grant a role to a user."""
         self._do(f"granting the role {role} to the user {user}", "user", "grant-role", "--", user, role)

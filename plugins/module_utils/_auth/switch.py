@@ -81,11 +81,8 @@ def obstacles(access: AccessControl, root_password: str) -> list[str]:
 
 def enable(access: AccessControl, root_password: str) -> None:
     """Enable authentication, and verify the access of the caller's user and of root. Disables it again and raises AuthError if that fails."""
-    roles = access.user_roles(ROOT)
-    access.delete_user(ROOT)
-    access.add_user(ROOT, root_password)
-    for role in [ROOT, *(role for role in roles if role != ROOT)]:
-        access.grant_role(ROOT, role)
+    others = [role for role in access.user_roles(ROOT) if role != ROOT]
+    access.recreate_user(ROOT, root_password, [ROOT, *others])
     problem = ""
     try:
         access.enable()

@@ -132,8 +132,11 @@ def ensure_present(access: AccessControl, wanted: WantedUser, check: bool) -> Ou
     if not check:
         if not exists:
             access.add_user(name, wanted.password)
-        elif set_password and wanted.password:
+        elif set_password and wanted.password and enabled:
             access.set_password(name, wanted.password)
+        elif set_password and wanted.password:
+            # If this is interrupted, the next run finds no user, and creates it with the wanted roles.
+            access.recreate_user(name, wanted.password, current)
         for role in grant:
             access.grant_role(name, role)
         for role in revoke:
