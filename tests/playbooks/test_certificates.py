@@ -30,6 +30,26 @@ def test_a_ca_without_its_key_is_never_replaced(host: Host) -> None:
     assert (host.authority / "ca.crt").read_bytes() == before and not (host.authority / "ca.key").exists()
 
 
+@pytest.mark.parametrize(("days", "parts"), [(10, ("expires on", "before that date,")), (-1, ("expired on", "now,"))])
+def test_a_renewed_ca_is_announced_for_the_applications(host: Host, days: int, parts: tuple[str, str]) -> None:
+    """The applications' copies of ca.crt keep the end of the old certificate."""
+    path = host.authority / "ca.crt"
+    now = datetime.now(timezone.utc)
+    sign_again(host, path, now - timedelta(days=90), now + timedelta(days=days))
+    old = x509.load_pem_x509_certificate(path.read_bytes())
+    done = host.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert x509.load_pem_x509_certificate(path.read_bytes()).public_key() == old.public_key()
+    assert path.read_bytes() != old.public_bytes(serialization.Encoding.PEM)
+    assert (
+        f"{path} {parts[0]} {old.not_valid_after_utc:%Y-%m-%d}, and is now renewed with the same key. Copy the new file to every application of the "
+        f"cluster {parts[1]} because an application does not trust the members once its copy has expired."
+        in " ".join(done.stdout.split())
+    ), done.stdout
+    again = host.run()
+    assert again.returncode == 0 and "Copy the new file" not in again.stdout, again.stdout
+
+
 def test_a_key_of_another_ca_signs_nothing(host: Host) -> None:
     make_authority(host.folder / "other")
     (host.folder / "other" / "ca.key").rename(host.authority / "ca.key")
@@ -330,12 +350,17 @@ def test_certificates_of_a_wrong_clock_are_issued_again(deployed: Host) -> None:
 
 def early(host: Host, path: Path) -> None:
     """Replace a certificate by one for the same key that is valid from tomorrow on."""
+    tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
+    sign_again(host, path, tomorrow, tomorrow + timedelta(days=90))
+
+
+def sign_again(host: Host, path: Path, start: datetime, end: datetime) -> None:
+    """Replace a certificate by one of the CA for the same key, with another validity."""
     ca = x509.load_pem_x509_certificate((host.authority / "ca.crt").read_bytes())
     key = serialization.load_pem_private_key((host.authority / "ca.key").read_bytes(), None)
     old = x509.load_pem_x509_certificate(path.read_bytes())
-    tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
     builder = x509.CertificateBuilder(ca.subject, old.subject, old.public_key(), old.serial_number + 1)
-    builder = builder.not_valid_before(tomorrow).not_valid_after(tomorrow + timedelta(days=90))
+    builder = builder.not_valid_before(start).not_valid_after(end)
     for extension in old.extensions:
         builder = builder.add_extension(extension.value, extension.critical)
     assert isinstance(key, ec.EllipticCurvePrivateKey)
