@@ -66,6 +66,15 @@ def test_hosts_without_data_are_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_given_snapshot_is_refused(tmp_path: Path) -> None:
+    """It would be restored instead of the survivors' newer data."""
+    survivor(tmp_path, "h2", log=True)
+    said = rescue(tmp_path, etcd_restore_snapshot="/var/backups/etcd/etcd-20261120T101500Z.db")
+    assert "etcd_restore_snapshot is /var/backups/etcd/etcd-20261120T101500Z.db, but this playbook restores" in said
+    assert "or run the playbook restore, which restores a given snapshot. Nothing was changed." in said, said
+    assert "failed=1" in said and "Would use the data" not in said, said
+
+
 def test_data_without_its_log_is_not_left_out(tmp_path: Path) -> None:
     """The log may be on a volume that is not mounted, and hold the newest writes."""
     survivor(tmp_path, "h1", log=False)
