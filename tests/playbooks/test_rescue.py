@@ -51,7 +51,9 @@ def survivor(folder: Path, host: str, log: bool) -> None:
     (member / "snap" / "db").write_text("x")
     (folder / "etcd-3.6.16").mkdir(exist_ok=True)
     for program in ("etcd", "etcdctl", "etcdutl"):
-        (folder / "etcd-3.6.16" / program).touch(mode=0o755)
+        path = folder / "etcd-3.6.16" / program
+        path.write_text("#!/bin/sh\necho 'etcd Version: 3.6.16'\n")
+        path.chmod(0o755)
     if log:
         (member / "wal").mkdir()
         (member / "wal" / "0-0.wal").write_text("x")
@@ -211,6 +213,15 @@ def test_a_survivor_without_its_release_is_refused(tmp_path: Path, missing: str)
     said = rescue(tmp_path, loaded=["h1"])
     path = f"{tmp_path}/etcd-3.6.16/{missing}"
     assert f"h1: {path} is not an executable program on this host: put etcd, etcdctl and etcdutl of the" in said, said
+    assert "Nothing was changed." in said and STOPS not in said, said
+
+
+def test_a_damaged_program_ends_the_rescue_before_etcd_stops(tmp_path: Path) -> None:
+    """After a power failure the program may be empty. The data is usable with another one, and may be the newest."""
+    survivor(tmp_path, "h1", log=True)
+    (tmp_path / "etcd-3.6.16" / "etcd").write_text("")
+    said = rescue(tmp_path, loaded=["h1"])
+    assert f"h1: {tmp_path}/etcd-3.6.16/etcd --version does not print the version of etcd" in said, said
     assert "Nothing was changed." in said and STOPS not in said, said
 
 

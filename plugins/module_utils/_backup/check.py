@@ -40,7 +40,8 @@ _CHUNK = 1 << 20
 _MAX_TIMEOUT = 86400
 # Errors of etcdutl that say nothing about the snapshot.
 _HOST_PROBLEM = re.compile(
-    "out of memory|cannot allocate memory|no space left|permission denied|too many open files|resource temporarily"
+    "out of memory|cannot allocate memory|no space left|disk quota exceeded|read-only file system|permission denied|too many open files|"
+    "resource temporarily"
 )
 
 

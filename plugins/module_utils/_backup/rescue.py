@@ -103,12 +103,20 @@ def _exists(path: str) -> bool:
 
 
 def check_tools(request: Request, tools: Tools) -> None:
-    """Raise SnapshotError if a program is missing or too old for the data, before etcd is stopped: the data is usable with the right one."""
+    """Raise SnapshotError if a program is missing, or etcd cannot run or is too old for the data: the data is usable with the right one.
+
+    The playbook calls it before etcd is stopped, too.
+    """
     missing = [path for path in (tools.etcd_path, tools.etcdctl_path, tools.etcdutl_path) if shutil.which(path) is None]
     if missing:
         raise SnapshotError(
             f"{' and '.join(missing)} {'are not executable programs' if len(missing) > 1 else 'is not an executable program'} on this host: "
             f"put etcd, etcdctl and etcdutl of the release that wrote {request.data_dir} there"
+        )
+    if not data_release.read_program_version(tools.etcd_path):
+        raise SnapshotError(
+            f"{tools.etcd_path} --version does not print the version of etcd, so the program may be damaged: put etcd, etcdctl and etcdutl of the "
+            f"release that wrote {request.data_dir} there"
         )
     problem = data_release.release_problem(database_path(request.data_dir), tools.etcd_path)
     if problem:

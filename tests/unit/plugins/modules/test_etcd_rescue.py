@@ -24,7 +24,9 @@ def test_check_mode(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypa
         path.touch()
     monkeypatch.setattr(scratch_member, "available_bytes", lambda _path: 1 << 40)
     arguments = {"dest": str(target), "member": "m1", "data_dir": str(data), "_ansible_check_mode": True}
-    arguments |= dict.fromkeys(("etcd_path", "etcdctl_path", "etcdutl_path"), "/bin/sh")
+    (tmp_path / "etcd").write_text("#!/bin/sh\necho 'etcd Version: 3.7.3'\n")
+    (tmp_path / "etcd").chmod(0o755)
+    arguments |= dict.fromkeys(("etcd_path", "etcdctl_path", "etcdutl_path"), str(tmp_path / "etcd"))
     with patch_module_args(arguments), pytest.raises(SystemExit):
         etcd_rescue.main()
     result = json.loads(capsys.readouterr().out)

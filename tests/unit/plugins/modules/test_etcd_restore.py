@@ -29,7 +29,9 @@ ETCDUTL = """#!{python}
 import sys
 from pathlib import Path
 flags = dict(word.partition("=")[::2] for word in sys.argv if word.startswith("--"))
-if "status" in sys.argv:
+if "--version" in sys.argv:
+    print("etcd Version: 3.6.16")
+elif "status" in sys.argv:
     print('{{"hash":3016699658,"revision":8123,"totalKey":2000,"totalSize":8192,"version":"3.6.0"}}')
 else:
     snap = Path(flags["--data-dir"], "member", "snap")
