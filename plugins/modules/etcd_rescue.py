@@ -18,7 +18,7 @@ description:
   - If there are several survivors, use the snapshot with the highest revision. Writes that only lost members had cannot be rescued.
 options:
   dest:
-    description: Directory for the snapshot C(rescued-DATE.db). It temporarily holds a copy of data and WAL.
+    description: Directory for the snapshot C(rescued-MEMBER-DATE.db). It temporarily holds a copy of data and WAL.
     type: path
     required: true
   member:
@@ -88,7 +88,7 @@ path:
   description: The snapshot; empty in check mode.
   type: str
   returned: success
-  sample: /var/backups/etcd/rescued-20261121T101500Z.db
+  sample: /var/backups/etcd/rescued-etcd-3-20261121T101500Z.db
 revision:
   description: Revision of its newest change; 0 in check mode.
   type: int

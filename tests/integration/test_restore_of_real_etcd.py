@@ -297,6 +297,8 @@ def test_a_snapshot_from_the_files_of_killed_members(saved: Saved, tmp_path: Pat
         tools = with_small_quota(rescue_tools(saved.version), tmp_path)
         found = [backup_rescue.rescue_snapshot(rescue_request(member, Path(short)), tools) for member in members]
         assert [alarms(path) for path, _metadata in found] == [[], [], []]
+        names = [Path(path).name.rpartition("-")[0] for path, _metadata in found]
+        assert names == ["rescued-m0", "rescued-m1", "rescued-m2"]
         assert {path: path.read_bytes() for path in before} == before
         best_path, best = max(found, key=lambda one: one[1].revision)
         assert best.revision >= saved.revision + 1 + 9

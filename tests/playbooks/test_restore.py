@@ -128,6 +128,23 @@ def test_hosts_in_different_restores_are_refused(tmp_path: Path) -> None:
     assert f"The hosts are in different restores: h1 in {ID}, h3 in {OTHER_ID}. Remove" in said, said
 
 
+def test_different_snapshots_of_the_same_name_are_refused(tmp_path: Path) -> None:
+    """Each host is a folder here, so its path of the snapshot is its own."""
+    for host, content in (("h1", "x"), ("h2", "x"), ("h3", "y")):
+        (tmp_path / host).mkdir()
+        save_snapshot(tmp_path / host).write_text(content)
+    of_host = {"etcd_restore_snapshot": f"{tmp_path}/{{{{ inventory_hostname }}}}/etcd.db"}
+    said = preflight(tmp_path, **of_host)
+    one, other = (hashlib.sha256(content).hexdigest()[:12] for content in (b"x", b"y"))
+    named = f"h1 (SHA-256 {one}…), h2 (SHA-256 {one}…), h3 (SHA-256 {other}…)"
+    assert f"etcd.db is a different file on {named}. Copy the one to restore, with its .json" in said, said
+    assert "No data was changed." in said and "prepares" not in said, said
+    # A rescue chooses the host, and so does an interrupted restore.
+    assert f"from {tmp_path}/h1/etcd.db of h3, new." in preflight(tmp_path, _etcd_restore_host="h3", **of_host)
+    (tmp_path / "h3" / "etcd.db").write_text("x")
+    assert f"from {tmp_path}/h1/etcd.db of h1, new." in preflight(tmp_path, **of_host)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "refused"),
     [

@@ -17,6 +17,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 OPTION = "dest"
 
 _PREFIX = "rescued"
+# What of a member's name the name of a file does not get.
+_NO_NAME = re.compile(r"[^A-Za-z0-9._-]")
 _CHUNK = 1 << 20
 
 
@@ -123,6 +126,11 @@ def check_tools(request: Request, tools: Tools) -> None:
         raise SnapshotError(problem)
 
 
+def snapshot_path(request: Request, now: float) -> str:
+    """Return an unused path for the snapshot. It has the member's name, so that the snapshots of several survivors have different paths."""
+    return store.new_path(request.directory, f"{_PREFIX}-{_NO_NAME.sub('_', request.member)}", now)
+
+
 def required_bytes(source: Source) -> int:
     """Return the bytes needed for the copy, which becomes the snapshot."""
     return source.size + scratch.OVERHEAD
@@ -157,7 +165,7 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
                 taken_at=now,
                 **asdict(status),
             )
-            path = store.new_path(request.directory, _PREFIX, now)
+            path = snapshot_path(request, now)
             store.publish(database, path, metadata)
     except scratch.StartError as error:
         raise UnusableDataError(f"no snapshot was made from {request.data_dir}: {error}") from error

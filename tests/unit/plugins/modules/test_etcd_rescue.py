@@ -53,3 +53,12 @@ def test_a_file_that_a_running_etcd_removes_has_no_size(tmp_path: Path, monkeypa
         patch.setattr(os, "scandir", list_and_remove)
         found = rescue.find_data(request)
     assert found.size == 20
+
+
+@pytest.mark.parametrize(("member", "named"), [("etcd-3.example.com", "etcd-3.example.com"), ("a/../b c", "a_.._b_c")])
+def test_the_snapshots_of_several_survivors_have_different_paths(tmp_path: Path, member: str, named: str) -> None:
+    request = rescue.Request(member, "", "", str(tmp_path), 1 << 30, 60)
+    path = Path(rescue.snapshot_path(request, 0))
+    assert path == tmp_path / f"rescued-{named}-19700101T000000Z.db"
+    path.touch()
+    assert rescue.snapshot_path(request, 0) == str(tmp_path / f"rescued-{named}-19700101T000000Z-2.db")
