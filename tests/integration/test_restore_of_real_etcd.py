@@ -53,7 +53,7 @@ def watch(event, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 restore = restore_folders.Restore(*asked["restore"])
 sys.addaudithook(watch)
-backup_restore.prepare(restore, backup_restore.Request(**asked["request"]))
+backup_restore.prepare(restore, backup_restore.Request(**asked["request"]), asked["marker"])
 backup_restore.activate(restore, asked["marker"], 0)
 backup_restore.finish(asked["marker"])
 print(steps)
@@ -123,9 +123,9 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
     members = copies(saved, tmp_path)
     marker = str(tmp_path / "restoring")
     for member in members:
-        changed, metadata = backup_restore.prepare(restore(member), request(saved, member))
+        changed, metadata = backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))
         assert (changed, metadata.revision) == (True, saved.revision)
-        assert not backup_restore.prepare(restore(member), request(saved, member))[0]
+        assert not backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))[0]
     for member in members:
         assert backup_restore.activate(restore(member), marker, 0) == [f"{tmp_path / member.name}.before-{ID}"]
         assert backup_restore.activate(restore(member), marker, 0) == []
@@ -148,7 +148,7 @@ def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
     """A member that was unreachable during the restore belongs to another cluster for the new one."""
     members = copies(saved, tmp_path)
     for member in members[:2]:
-        backup_restore.prepare(restore(member), request(saved, member))
+        backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))
         backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
     with running(members[:2]):
         members[2].start()
@@ -170,7 +170,9 @@ def test_the_log_on_a_volume_of_its_own(saved: Saved, tmp_path: Path) -> None:
     with running([member]):
         etcdctl(member, "put", "old", "x")
     alone = f"m0=http://127.0.0.1:{member.port + 1}"
-    backup_restore.prepare(restore(member, wal=True), request(saved, member, initial_cluster=alone))
+    backup_restore.prepare(
+        restore(member, wal=True), request(saved, member, initial_cluster=alone), str(tmp_path / "restoring")
+    )
     aside = backup_restore.activate(restore(member, wal=True), str(tmp_path / "restoring"), 0)
     assert aside == [f"{tmp_path}/m0-wal/member.before-{ID}", f"{tmp_path}/m0.before-{ID}"]
     with running([member]):
@@ -188,7 +190,7 @@ def test_a_wal_dir_next_to_the_data_dir_or_in_it(saved: Saved, tmp_path: Path, w
         etcdctl(member, "put", "old", "x")
     asked = restore_folders.resolve_restore(ID, str(tmp_path / "m0"), str(folder))
     alone = f"m0=http://127.0.0.1:{member.port + 1}"
-    backup_restore.prepare(asked, request(saved, member, initial_cluster=alone))
+    backup_restore.prepare(asked, request(saved, member, initial_cluster=alone), str(tmp_path / "restoring"))
     aside = backup_restore.activate(asked, str(tmp_path / "restoring"), 0)
     kept = f"wal.before-{ID}" if wal == "wal" else f"m0.before-{ID}{wal.removeprefix('m0')}"
     assert f"{tmp_path}/m0.before-{ID}" in aside and list((tmp_path / kept).glob("*.wal"))
@@ -201,7 +203,7 @@ def test_a_running_member_is_refused(saved: Saved, tmp_path: Path) -> None:
     (member, *_others) = copies(saved, tmp_path)
     member = replace(member, peers={}, flags=("--force-new-cluster",))
     with running([member]):
-        backup_restore.prepare(restore(member), request(saved, member))
+        backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))
         with pytest.raises(RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"):
             backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
         assert etcdctl(member, "get", "after", "--print-value-only").strip() == "the snapshot"
@@ -245,13 +247,17 @@ def test_killed_at_every_step(saved: Saved, tmp_path: Path) -> None:
 
 def test_another_snapshot_halfway(saved: Saved, tmp_path: Path) -> None:
     member = copies(saved, tmp_path)[0]
-    backup_restore.prepare(restore(member), request(saved, member))
+    backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))
     other = tmp_path / "other"
     shutil.copytree(Path(saved.path).parent, other)
     record = other / f"{Path(saved.path).name}.json"
     record.write_text(record.read_text().replace('"member": "', '"member": "x'))
     with pytest.raises(RestoreError, match="was started with another snapshot than"):
-        backup_restore.prepare(restore(member), request(saved, member, path=str(other / Path(saved.path).name)))
+        backup_restore.prepare(
+            restore(member),
+            request(saved, member, path=str(other / Path(saved.path).name)),
+            str(tmp_path / "restoring"),
+        )
 
 
 def rescue_request(member: Member, folder: Path) -> backup_rescue.Request:
@@ -304,7 +310,11 @@ def test_a_snapshot_from_the_files_of_killed_members(saved: Saved, tmp_path: Pat
         assert best.revision >= saved.revision + 1 + 9
         assert backup_check.verify_snapshot(best_path, str(binary(saved.version, "etcdutl")), 60) == best
         member = members[0]
-        backup_restore.prepare(restore(member), request(saved, member, path=best_path, initial_cluster=alone(member)))
+        backup_restore.prepare(
+            restore(member),
+            request(saved, member, path=best_path, initial_cluster=alone(member)),
+            str(tmp_path / "restoring"),
+        )
         backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
         with running([replace(member, peers={}, process=None, sampler=None)]):
             for number in range(9):

@@ -44,8 +44,9 @@ def restore_member(member: Member, path: str, generation: int) -> None:
         generation=generation,
     )
     folders = Restore(ID, str(member.folder / member.name), "")
-    restore.prepare(folders, request)
-    restore.activate(folders, str(member.folder / f"restoring-{member.name}"), 0)
+    marker = str(member.folder / f"restoring-{member.name}")
+    restore.prepare(folders, request, marker)
+    restore.activate(folders, marker, 0)
 
 
 @pytest.mark.parametrize(

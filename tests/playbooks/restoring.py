@@ -32,6 +32,13 @@ FACTS = {
 }
 
 
+def marker_path(folder: Path, host: str) -> Path:
+    """Return where a host has the marker of a restore: not next to its data dir, where the copy of the snapshot has the same name."""
+    path = folder / f"etc-{host}" / "restoring"
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
 def run(
     folder: Path,
     tasks: list[dict[str, Any]],
@@ -51,7 +58,7 @@ def run(
     hosts = {
         name: {
             "etcd_host_data_dir": str(folder / name / "data"),
-            "etcd_host_restoring_file": str(folder / name / "restoring"),
+            "etcd_host_restoring_file": str(marker_path(folder, name)),
             "etcd_name": name,
             "etcd_host_facts": {
                 **FACTS,
@@ -115,7 +122,7 @@ def begun(
     record = {"id": restore, "snapshot": snapshot, "source": {"host": "h2", "path": str(folder / "etcd.db")}}
     (member / "headroom-restore.json").write_text(json.dumps(record))
     if marked:
-        (folder / host / "restoring").write_text(json.dumps({"id": restore}))
+        marker_path(folder, host).write_text(json.dumps({"id": restore}))
 
 
 def save_snapshot(folder: Path) -> Path:

@@ -73,7 +73,7 @@ def read_marker(marker: str) -> dict[str, Any] | None:
     return found
 
 
-def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) -> tuple[bool, Metadata]:
+def prepare(restore: Restore, request: Request, marker: str, *, run: Runner = run_etcd_tool) -> tuple[bool, Metadata]:
     """Verify the snapshot and create the new data next to the old. Returns whether anything changed, and the metadata.
 
     Raises RestoreError, SnapshotError or EtcdctlError.
@@ -88,6 +88,7 @@ def prepare(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) 
                 f"the restore {restore.id} was started with another snapshot than {request.path}: finish it with that snapshot"
             )
         return False, metadata
+    check_alone(restore, marker)  # only now, since to verify a large snapshot takes minutes
     for path in restore_space.leftovers(restore):
         shutil.rmtree(path, ignore_errors=True)
     restore_space.check_free_space(restore, metadata.size, request.reserve)
@@ -158,6 +159,7 @@ def _hand_over(opened: int, owner: int, group: int, mode: int) -> None:
 def begin(restore: Restore, marker: str, now: float) -> None:
     """Write the marker before etcd stops, so that nothing else changes the cluster until the restore is finished. Raises RestoreError."""
     check_id(restore.id)
+    check_alone(restore, marker)
     if not restore.is_ready:
         raise RestoreError(_unprepared(restore))
     if (read_marker(marker) or {}).get("id") != restore.id:
@@ -174,6 +176,16 @@ def pending_id(marker: str) -> str:
     """Return the id of the restore to resume; empty without one, or before it replaces data. Raises RestoreError."""
     found = read_marker(marker) or {}
     return "" if found.get("step") == BEGUN else str(found.get("id", ""))
+
+
+def check_alone(restore: Restore, marker: str) -> None:
+    """Raise RestoreError while another restore is replacing the data of this host, for example that of another controller."""
+    other = pending_id(marker)
+    if other not in ("", restore.id):
+        raise RestoreError(
+            f"the restore {other} is replacing the data of this host ({marker}), and this is {restore.id}: wait until the other one has finished, or if "
+            "it was interrupted, run the playbook again, which resumes it"
+        )
 
 
 def activate(restore: Restore, marker: str, now: float) -> list[str]:

@@ -99,9 +99,10 @@ def prepare(restore: Restore, options: Options, dry_run: bool) -> Result:
         metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout)
         changed = not restore.is_ready
         if changed:
+            backup_restore.check_alone(restore, options["marker"])
             restore_space.check_free_space(restore, metadata.size, request.reserve)
     else:
-        changed, metadata = backup_restore.prepare(restore, request)
+        changed, metadata = backup_restore.prepare(restore, request, options["marker"])
     action = "Would create" if dry_run else "Created"
     where = restore.swaps[-1].prepared
     message = (
@@ -115,7 +116,9 @@ def block(restore: Restore, options: Options, dry_run: bool) -> Result:
     marker, guard = options["marker"], options["start_guard"]
     marked = (backup_restore.read_marker(marker) or {}).get("id") == restore.id
     changed = not (marked and (not guard or start_guard.is_blocked(guard, marker)))
-    if not dry_run:
+    if dry_run:
+        backup_restore.check_alone(restore, marker)
+    else:
         backup_restore.begin(restore, marker, time.time())
         if guard:
             start_guard.block(guard, marker)

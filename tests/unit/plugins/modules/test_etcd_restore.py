@@ -142,6 +142,28 @@ def test_a_host_that_lost_a_volume_is_prepared_again(
     assert step(capsys, asked, "finished")["restored"]["id"] == ID
 
 
+def test_two_restores_at_once(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path) -> None:
+    """Two controllers chose their ids before either had written its marker. The second one must not touch the folders of the first one."""
+    other = {**asked, "id": "20261122T101500Z"}
+    for state in ("prepared", "blocked"):
+        step(capsys, asked, state)
+    # It is about to rename the folders.
+    Path(asked["marker"]).write_text(json.dumps({"id": ID}))
+    before = sorted(tmp_path.rglob("*"))
+    for check in (True, False):
+        for state in ("prepared", "blocked"):
+            refused = step(capsys, other, state, _ansible_check_mode=check)
+            assert refused.get("failed"), (state, check, refused)
+            assert f"the restore {ID} is replacing the data of this host" in refused["msg"], refused["msg"]
+    assert sorted(tmp_path.rglob("*")) == before
+    assert json.loads(Path(asked["marker"]).read_text()) == {"id": ID}
+    for state in ("prepared", "blocked", "activated", "finished"):
+        step(capsys, asked, state)
+    assert (tmp_path / f"data.before-{ID}" / "member" / "what").read_text() == "old"
+    for state in ("prepared", "blocked", "activated"):  # one after the other they are welcome
+        assert step(capsys, other, state)["ready"]
+
+
 def may_start(asked: dict[str, Any]) -> bool:
     """Tell whether systemd would start etcd, by the conditions of the drop-in."""
     drop_in = Path(asked["start_guard"])

@@ -21,7 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
     resolve_restore,
 )
 
-ID = "20261121T101500Z"
+ID, OTHER = "20261121T101500Z", "20261122T101500Z"
 
 
 @pytest.mark.parametrize(
@@ -186,6 +186,23 @@ def test_old_data_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / f"data.before-{ID}").mkdir()
     assert backup_restore.activate(restore, str(tmp_path / "restoring"), 0)[1] == f"{tmp_path}/data.before-{ID}-2"
     assert (tmp_path / f"data.before-{ID}-2" / "member" / "what").read_text() == "old"
+
+
+def test_marker_of_a_restore_that_replaces_data_stays(tmp_path: Path) -> None:
+    """A second controller prepared its restore before the first one replaced the data."""
+    first, marker = made(tmp_path), str(tmp_path / "restoring")
+    backup_restore.begin(first, marker, 0)
+    backup_restore.activate(first, marker, 0)
+    second = Restore(OTHER, first.data_dir, first.wal_dir)
+    for swap in second.swaps:
+        Path(swap.prepared, "member").mkdir(parents=True)
+    with pytest.raises(
+        RestoreError, match=rf"the restore {ID} is replacing the data of this host .*, and this is {OTHER}"
+    ):
+        backup_restore.begin(second, marker, 9)
+    assert backup_restore.pending_id(marker) == ID
+    backup_restore.finish(marker)
+    backup_restore.begin(second, marker, 9)
 
 
 def test_hosts_without_old_data(tmp_path: Path) -> None:
