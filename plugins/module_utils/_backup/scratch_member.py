@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -49,6 +50,10 @@ _PAUSE = 0.1
 # The lines of the log that may name the reason of its end.
 _LAST_LINES = 5
 _STOP_SECONDS = 60.0
+# `timeout` starts its own time limit with each signal that it forwards. If that were the shorter one, it would kill etcd while _stop waits.
+_KILL_MARGIN = 30.0
+# How `timeout` ends if etcd was killed: by the same signal, or with the shell's status for it.
+_KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
 # etcd's answer to a request without a user while authentication is on.
 _NO_USER = "user name is empty"
 
@@ -159,7 +164,8 @@ def command_line(
 
     The program ``timeout`` ends etcd at the deadline even if this process was killed.
     """
-    limit = [str(limits.memory >> 10), "timeout", "--kill-after=10", f"{limits.seconds_left():.0f}"]
+    kill_after = f"--kill-after={_STOP_SECONDS + _KILL_MARGIN:g}"
+    limit = [str(limits.memory >> 10), "timeout", kill_after, f"{limits.seconds_left():.0f}"]
     return [
         *_parent_death_prefix(),
         *("sh", "-c", _LIMITED, "sh"),
@@ -228,7 +234,7 @@ def run_member(
     finally:
         killed = _stop(process)
     if graceful and killed:
-        raise DrillError(f"etcd did not stop within {_STOP_SECONDS:.0f} s: run it again")
+        raise DrillError(f"etcd was killed before it had stopped, for which it has {_STOP_SECONDS:.0f} s: run it again")
 
 
 def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limits: Limits) -> None:
@@ -293,13 +299,16 @@ def _log_lines(folder: str) -> list[str]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> bool:
-    """Stop ``timeout``, which stops etcd. Returns whether it had to be killed."""
+    """Stop ``timeout``, which stops etcd. Returns whether etcd was killed, here or by another process."""
     if process.poll() is None:
         process.terminate()
     try:
         process.wait(_STOP_SECONDS)
     except subprocess.TimeoutExpired:
+        # `timeout` leads a process group of its own, and would not take etcd with it.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()
         return True
-    return False
+    return process.returncode in _KILLED
