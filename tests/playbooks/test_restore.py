@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
+import uuid
 from pathlib import Path
 
 import pytest
@@ -184,6 +186,29 @@ def test_a_replaced_host_is_prepared_from_the_snapshot_of_a_host_that_is_done(tm
     assert contents(tmp_path) - before == {f"h3/data.restore-{ID}"}, said
     record = json.loads((tmp_path / "h3" / f"data.restore-{ID}" / "member" / "headroom-restore.json").read_text())
     assert record["source"] == {"host": "h2", "path": str(tmp_path / "etcd.db")}
+
+
+def test_the_copies_of_a_killed_run_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the hosts and on the controller, but not those of another cluster."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "controller"))
+    cluster = f"test-{uuid.uuid4().hex}"
+    named = {"etcd_host_cluster_name": cluster, "etcd_restore_confirm": cluster}
+    variables = {**real_snapshot(tmp_path), **named, "etcd_restore_snapshot": str(tmp_path / "etcd.db")}
+    left = [Path(parent, f"headroom-restore-{cluster}-abcdefg_") for parent in ("/var/tmp", tmp_path / "controller")]
+    other = tmp_path / "controller" / f"headroom-restore-{cluster}-2-abcdefg_"
+    try:
+        for folder in (*left, other):
+            folder.mkdir(parents=True)
+            (folder / "etcd.db").write_text("all keys")
+        said = prepare(tmp_path, "--check", **variables)
+        assert "failed=1" not in said and all(folder.exists() for folder in left), said
+        said = prepare(tmp_path, **variables)
+        assert "failed=1" not in said and not any(folder.exists() for folder in left), said
+        assert list((tmp_path / "controller").iterdir()) == [other] and (other / "etcd.db").exists()
+        assert not list(Path("/var/tmp").glob(f"headroom-restore-{cluster}*"))
+        assert any(name.startswith("h3/data.restore-") for name in contents(tmp_path)), said
+    finally:
+        shutil.rmtree(left[0], ignore_errors=True)
 
 
 def test_the_users_of_the_snapshot_are_read_where_it_is(tmp_path: Path) -> None:
