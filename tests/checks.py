@@ -74,7 +74,8 @@ HOSTS = [
 CPU = [
     pytest(
         "certificates",
-        "tests/playbooks/test_certificates.py tests/playbooks/test_client_certificates.py tests/playbooks/test_rotation.py",
+        "tests/playbooks/test_ca_renewal.py tests/playbooks/test_certificates.py tests/playbooks/test_client_certificates.py "
+        "tests/playbooks/test_rotation.py",
     ),
     pytest(
         "plays",

@@ -207,6 +207,14 @@ def test_signatures_of_all_kinds_of_keys(signer: Any) -> None:
     assert not inspection.is_issued_by(leaf, make(ec_key(), name="other", authority=True))
 
 
+def test_the_encoding_of_an_issuer_matters() -> None:
+    """For etcd, a PrintableString is another name than a UTF8String with the same text."""
+    name = x509.NameAttribute(NameOID.COMMON_NAME, "ca", x509.name._ASN1Type.PrintableString)
+    builder = x509.CertificateBuilder(CA.subject, x509.Name([name]), CA_KEY.public_key(), 1, NOW, NOW)
+    assert not inspection.is_issued_by(LEAF, builder.sign(CA_KEY, hashes.SHA256()))
+    assert inspection.is_issued_by(LEAF, CA)
+
+
 def test_a_chain_through_an_intermediate_authority() -> None:
     middle_key = ec_key()
     middle = make(middle_key, name="middle", issuer=(CA, CA_KEY), authority=True)
