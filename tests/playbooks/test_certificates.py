@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -270,6 +271,20 @@ def test_hosts_of_another_cluster_are_refused(new: Host, tmp_path: Path) -> None
     assert new.issue(etcd_tls_new_ca="etcd") > 0
     assert signed_by(new, "server") == {"ca"} and signed_by(new, "peer") == {"peer-ca"}
     assert new.issue() == 0
+
+
+def test_a_host_that_lost_the_library_is_not_refused(deployed: Host, tmp_path: Path) -> None:
+    """Its Python was upgraded while its member runs. Nothing is known of its certificates until the library is installed again."""
+    (tmp_path / "without" / "cryptography").mkdir(parents=True)
+    (tmp_path / "without" / "cryptography" / "__init__.py").write_text("raise ImportError('it is not installed')\n")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path}/without exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    assert deployed.issue("preflight", _etcd_tls_member_runs=True, ansible_python_interpreter=str(python)) == 0
+    # Another CA on the controller is refused as soon as it can be read.
+    make_authority(deployed.authority, "another")
+    message = deployed.refusal("preflight", _etcd_tls_member_runs=True)
+    assert "trusts the CA of a former deployment" in message
 
 
 def test_certificates_without_their_ca_are_those_of_a_former_deployment(new: Host) -> None:

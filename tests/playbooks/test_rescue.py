@@ -103,7 +103,7 @@ def test_a_rescue_makes_the_checks_of_a_restore_before_etcd_stops() -> None:
 
 # The members stop before anything is changed, so they cannot lose the trust in each other.
 def test_the_middle_of_a_rotation_does_not_prevent_a_rescue(tmp_path: Path) -> None:
-    info = {"ca": {"installed": False, "replaces": False, "problems": []}}
+    info = {"readable": True, "ca": {"installed": False, "replaces": False, "problems": [], "trusted_keys": []}}
     half = {
         "etcd_host_facts": {"unit": {"active_state": "activating"}},
         "etcd_tls_ca_dir": "/x",
