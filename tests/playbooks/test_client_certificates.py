@@ -44,6 +44,18 @@ def test_a_certificate_of_a_ca_that_is_being_replaced(host: Host, tmp_path: Path
     assert "shop.crt and .key are on the controller" in said and "the old CA" not in said, said
 
 
+def test_a_certificate_is_not_valid_for_longer_than_the_ca_that_signs_it(host: Host, tmp_path: Path) -> None:
+    """During the first step of a rotation the members trust two CAs, and the old one signs."""
+    make_authority(host.folder / "old", days=20)
+    both = [(host.folder / "old" / "ca.crt").read_text(), (host.authority / "ca.crt").read_text()]
+    (host.authority / "ca.crt").write_text("".join(both))
+    (host.folder / "old" / "ca.key").rename(host.authority / "ca.key")
+    shop = {"etcd_client_certificate_name": "shop", "etcd_client_certificate_dir": str(tmp_path)}
+    message = host.refusal("client_certificate", **shop, etcd_client_certificate_days=90)
+    assert re.search("the CA is valid for (19|20) days only, but etcd_client_certificate_days is 90", message), message
+    assert host.issue("client_certificate", **shop, etcd_client_certificate_days=15) == 2
+
+
 @pytest.mark.parametrize(
     ("days", "problem"),
     [(2, "A new certificate would be valid from 20"), (-70, "A new certificate would be due for renewal from 20")],
