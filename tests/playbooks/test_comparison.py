@@ -32,6 +32,7 @@ def member(**changed: Any) -> dict[str, Any]:
         "etcd_config_file": "/etc/etcd/etcd.yml",
         "etcd_host_unit_file": "/etc/systemd/system/etcd.service",
         "etcd_host_forming_file": "/etc/etcd/forming",
+        "etcd_host_renewing_file": "/etc/etcd/renewing",
         "etcd_host_facts": {
             "unit": {
                 "digest": DIGEST,
@@ -41,6 +42,7 @@ def member(**changed: Any) -> dict[str, Any]:
             },
             "files": {
                 "/etc/etcd/forming": {"exists": False},
+                "/etc/etcd/renewing": {"exists": False},
                 "/etc/etcd/etcd.yml": {"sha256": SHA256["config"]},
                 "/etc/systemd/system/etcd.service": {"sha256": SHA256["unit"]},
             },
@@ -70,6 +72,8 @@ CASES: dict[str, tuple[dict[str, Any], bool, bool]] = {
     "stopped with staged certificates": (member(active_state="inactive", etcd_tls_staged=True), True, True),
     "never started": (member(digest=None), True, True),
     "forming": (member(**{"/etc/etcd/forming": {"exists": True}}), False, True),
+    # It has restarted since its expired CA was replaced, as its digest shows; only the mark is left.
+    "renewing": (member(**{"/etc/etcd/renewing": {"exists": True}}), False, True),
     "disabled": (member(enabled_state="disabled"), False, True),
     "unread unit": (member(needs_reload=True), False, True),
     "changed config file": (member(**{"/etc/etcd/etcd.yml": {"sha256": "0"}}), False, True),

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
-FILES = ("/restoring", "/forming", "/replaced")
+FILES = ("/restoring", "/forming", "/renewing", "/replaced")
 FACTS = {
     "etcd_version": "3.7.3",
     "etcd_host_facts": {
@@ -27,6 +27,7 @@ FACTS = {
     },
     "etcd_host_restoring_file": "/restoring",
     "etcd_host_forming_file": "/forming",
+    "etcd_host_renewing_file": "/renewing",
     "etcd_host_replaced_file": "/replaced",
     "etcd_host_address": "{{ etcd_address }}",
 }

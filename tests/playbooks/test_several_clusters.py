@@ -136,10 +136,11 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         "etcd_cluster": "{{ clusters[inventory_hostname[0]] }}",
         "etcd_host_facts": {
             "unit": {"load_state": "loaded"},
-            "files": {"/forming": {"exists": False}},
+            "files": {"/forming": {"exists": False}, "/renewing": {"exists": False}},
             "member": {"wal_files": 0, "identity": None},
         },
         "etcd_host_forming_file": "/forming",
+        "etcd_host_renewing_file": "/renewing",
         "etcd_storage_plan": {"wal_move": {"pending": True, "source": "/a", "target": "/b"}},
         "etcd_name": "{{ inventory_hostname }}",
         **dict.fromkeys(
