@@ -163,6 +163,7 @@ ca:
   description:
     - RV(ignore:problems), RV(ignore:sha256), RV(ignore:not_before), RV(ignore:not_after) and RV(ignore:days_left) of O(ca);
       RV(ignore:installed), whether the content of O(ca_file) equals O(ca);
+      RV(ignore:differs), whether O(ca_file) lacks a certificate of O(ca) or has another one; their order does not matter;
       RV(ignore:replaces), whether O(ca_file) exists and has no key in common with O(ca) - replacing it would break the trust between members.
     - RV(ignore:expired), whether all certificates in O(ca_file) have expired; RV(ignore:not_yet_valid), whether none of them is valid yet;
       RV(ignore:trusted_keys), the digests of their public keys;
@@ -170,8 +171,8 @@ ca:
     - The digest of several certificates does not depend on their order.
   type: dict
   returned: always
-  sample: {problems: [], sha256: 77aa01, not_after: "2036-11-18T06:00:00Z", installed: true, replaces: false, expired: false, parts: [],
-    trusted_keys: [1b9a02]}
+  sample: {problems: [], sha256: 77aa01, not_after: "2036-11-18T06:00:00Z", installed: true, differs: false, replaces: false, expired: false,
+    parts: [], trusted_keys: [1b9a02]}
 peer_ca:
   description: The same as RV(ca) for the separate CA of the peers; empty if there is none, neither in O(peer.ca) nor in O(peer.ca_file).
   type: dict

@@ -21,6 +21,17 @@ FACTS: dict[str, Any] = {
     "etcd_clusters": {"etcd": {"members": {"localhost": {}}, "former_client_urls": []}},
     "etcd_host_facts": {"certificates": None},
 }
+
+
+def certificates(of_clients: bool, **of_peers: bool) -> dict[str, Any]:
+    """Return facts: whether the CA certificates on the host differ from those of the controller."""
+    found = {"ca": {"differs": of_clients}, "peer_ca": of_peers, "certificates": {}, "problems": []}
+    return {"etcd_host_facts": {"certificates": found}, "_etcd_expired_hosts": []}
+
+
+READY = {"etcd_tls_fingerprint": "f1", "etcd_tls_peer_ca": True}
+# In a run of only the members: its configuration would name a file that the host does not have, or its digest a CA that the member does not know.
+OTHER_CA = "it does not have the CA certificates of the controller yet. Run site.yml without --tags"
 REFUSAL = "role etcd_tls has not run before role etcd in this play"
 # By case: the variables, and the start of the problem.
 CASES: dict[str, tuple[dict[str, Any], str]] = {
@@ -32,6 +43,11 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         {"etcd_tls_fingerprint": "", "etcd_tls_peer_ca": True},
         "it has no certificates. Run site",
     ),
+    "same CAs": ({**READY, **certificates(False, differs=False)}, ""),
+    "same CA": ({**READY, **certificates(False)}, ""),
+    "another CA": ({**READY, **certificates(True, differs=False)}, OTHER_CA),
+    "no CA of peers yet": ({**READY, **certificates(False, differs=True)}, OTHER_CA),
+    "staged": ({**READY, **certificates(False, differs=True), "etcd_tls_staged": True}, ""),
     "without TLS": ({"etcd_tls_enabled": False}, ""),
 }
 

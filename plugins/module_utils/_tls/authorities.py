@@ -33,12 +33,14 @@ class Trust:
     """The CA that must sign certificates, and what the host trusts now; PEM texts, empty without one.
 
     issuer: digest of the only key that may have signed them. is_in_place: whether the host's file has just the text; None compares.
+    has_file: whether the host has a file of its own for this CA.
     """
 
     wanted: bytes
     installed: bytes
     issuer: str | None = None
     is_in_place: bool | None = None
+    has_file: bool = True
 
 
 def inspect_trust(
@@ -51,6 +53,7 @@ def inspect_trust(
     same = bool(installed) and installed.strip() == wanted.strip()
     return finding, {
         "installed": same if trust.is_in_place is None else trust.is_in_place,
+        "differs": not trust.has_file or finding.sha256 != present.sha256,
         "replaces": bool(installed) and not is_same_authority(installed, wanted),
         "expired": present.expired,
         "not_yet_valid": present.not_yet_valid,

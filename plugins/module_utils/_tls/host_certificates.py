@@ -179,7 +179,14 @@ def _unread_result(
         )
         for item in asked["certificates"]
     }
-    unknown = {"installed": False, "expired": False, "not_yet_valid": False, "parts": [], "trusted_keys": []}
+    unknown = {
+        "installed": False,
+        "differs": False,
+        "expired": False,
+        "not_yet_valid": False,
+        "parts": [],
+        "trusted_keys": [],
+    }
     # Only equal texts are known to be the same CA; without a CA on the controller, no library is needed to see the difference.
     found = [
         (
@@ -205,7 +212,9 @@ def _trusts(asked: Mapping[str, Any]) -> tuple[authorities.Trust, authorities.Tr
         return clients, authorities.Trust(clients.wanted, present or b"", clients.issuer, is_in_place=False)
     wanted = given["ca"].encode()
     in_place = present is not None and present.strip() == wanted.strip()
-    return clients, authorities.Trust(wanted, present or installed, given["issuer"], is_in_place=in_place)
+    return clients, authorities.Trust(
+        wanted, present or installed, given["issuer"], is_in_place=in_place, has_file=present is not None
+    )
 
 
 def _result(

@@ -79,20 +79,21 @@ def test_what_fits(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     )
     assert result["problems"] == [] and result["certificates"]["server"]["fits"] and result["readable"]
     assert result["ca"]["installed"] and not result["ca"]["replaces"] and len(result["fingerprint"]) == 64
+    assert not result["ca"]["differs"]
     assert "PRIVATE" not in json.dumps(result)
 
 
 def test_another_authority_would_part_the_members(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     text = (folder / "other.crt").read_text(encoding="ascii")
     result = run(capsys, ca=text, ca_file=str(folder / "ca.crt"), certificates=[server(folder)])
-    assert result["ca"]["replaces"] and not result["ca"]["installed"]
+    assert result["ca"]["replaces"] and not result["ca"]["installed"] and result["ca"]["differs"]
     assert result["problems"] == ["server: it is not signed by the CA"]
 
 
 def test_a_host_without_anything(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     result = run(capsys, ca="", ca_file=str(tmp_path / "ca.crt"), certificates=[server(tmp_path)])
     assert result["problems"] == ["CA: it does not exist", "server: it does not exist"]
-    assert result["fingerprint"] is None and not result["ca"]["replaces"]
+    assert result["fingerprint"] is None and not result["ca"]["replaces"] and not result["ca"]["differs"]
 
 
 def test_a_ca_that_cannot_be_read_is_looked_at_again(
@@ -181,7 +182,12 @@ def test_a_host_without_a_file_for_peers_trusts_them_by_the_ca(
     other, text = ((folder / f"{name}.crt").read_text(encoding="ascii") for name in ("other", "ca"))
     asked = {"ca": text, "ca_file": str(folder / "ca.crt"), "certificates": [server(folder, peer=True)]}
     both = run(capsys, **asked, peer=peers(folder, text + other))["peer_ca"]
-    assert not both["installed"] and not both["replaces"] and both["parts"] == []
+    assert not both["installed"] and not both["replaces"] and both["parts"] == [] and both["differs"]
+    # Even for the same CA, a configuration that names the peers' file would name one that does not exist.
+    assert run(capsys, **asked, peer=peers(folder, text))["peer_ca"]["differs"]
+    (folder / "peer-ca.crt").write_text(other + text, encoding="ascii")
+    assert not run(capsys, **asked, peer=peers(folder, text + other))["peer_ca"]["differs"]
+    (folder / "peer-ca.crt").unlink()
     parted = run(capsys, **asked, peer=peers(folder, other))["peer_ca"]
     assert parted["replaces"] and parted["parts"] == ["server"]
 
