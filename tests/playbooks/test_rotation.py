@@ -60,6 +60,41 @@ def test_members_that_the_hosts_of_the_run_have(tmp_path: Path) -> None:
     assert found == {name: expected for name, (_, expected) in cases.items()}
 
 
+def test_another_controller_does_not_undo_a_rotation(new: Host, tmp_path: Path) -> None:
+    """It has a copy of the CAs from before the rotation."""
+
+    def trusted() -> list[int]:
+        return [(new.installed / f"{name}.crt").read_text().count("BEGIN CERTIFICATE") for name in ("ca", "peer-ca")]
+
+    deploy, clients = "preflight main activate", {"etcd_rotate_ca_of": "clients", "_etcd_tls_member_runs": True}
+    other = Host(new.folder)
+    other.authority = tmp_path / "older"
+    shutil.copytree(new.authority, other.authority)
+    # The first controller died directly after it had activated the new key.
+    assert new.issue("rotate_trust", deploy, "rotate_issue", **clients) > 0 and trusted() == [2, 1]
+    before = sorted(other.authority.iterdir())
+    for entry_points in ((), ("rotate_trust",)):
+        message = other.refusal(*entry_points, **clients)
+        assert f"n1: it also trusts a CA that is not in {other.authority}/ca.crt" in message, message
+        assert (
+            "has an older copy" in message and "confirm it with -e etcd_tls_new_ca=etcd. Nothing was changed" in message
+        )
+    assert sorted(other.authority.iterdir()) == before and trusted() == [2, 1]
+    # The first one goes on. A host that missed the last step may do it after the end of the rotation.
+    assert new.issue("rotate_trust", deploy, "rotate_issue", "rotate_retire", "rotate_end", deploy, **clients) > 0
+    assert trusted() == [1, 1] and new.issue(**clients) == 0
+
+
+def test_a_rotation_is_given_up_only_if_that_is_confirmed(new: Host, tmp_path: Path) -> None:
+    clients = {"etcd_rotate_ca_of": "clients", "_etcd_tls_member_runs": True}
+    shutil.copytree(new.authority, tmp_path / "kept")
+    assert new.issue("rotate_trust", "preflight main activate", **clients) > 0
+    new.authority = tmp_path / "kept"
+    assert "it also trusts a CA" in new.refusal(**clients)
+    assert new.issue(etcd_tls_new_ca="etcd", **clients) > 0
+    assert (new.installed / "ca.crt").read_text().count("BEGIN CERTIFICATE") == 1 and new.issue(**clients) == 0
+
+
 @pytest.mark.campaign
 def test_a_rotation_that_lost_a_member_waits_for_it(new: Host) -> None:
     """Its host left the inventory between two steps of the playbook rotate_ca."""
