@@ -85,6 +85,27 @@ def test_another_controller_does_not_undo_a_rotation(new: Host, tmp_path: Path) 
     assert trusted() == [1, 1] and new.issue(**clients) == 0
 
 
+@pytest.mark.parametrize("interrupted", [False, True], ids=["undone", "undone and interrupted"])
+def test_a_rotation_starts_again_if_its_trust_was_removed(new: Host, tmp_path: Path, interrupted: bool) -> None:
+    """The new key signs already, but the hosts trust the old CA alone again."""
+    deploy, clients = "preflight main activate", {"etcd_rotate_ca_of": "clients", "_etcd_tls_member_runs": True}
+    key, kept = new.authority / "ca.key", tmp_path / "kept"
+    shutil.copytree(new.authority, kept)
+    assert new.issue("rotate_trust", deploy, "rotate_issue", **clients) > 0
+    signs, other = key.read_text(), Host(new.folder)
+    other.authority = kept
+    assert other.issue(etcd_tls_new_ca="etcd", **clients) > 0
+    assert "signed by a CA that this host does not trust yet" in new.refusal(**clients)
+    if interrupted:
+        shutil.copy(key, new.authority / "ca-next.key")
+    assert new.issue("rotate_trust", **clients) > 0
+    assert key.read_text() == (kept / "ca.key").read_text() != signs == (new.authority / "ca-next.key").read_text()
+    assert new.issue("rotate_trust", deploy, "rotate_trust", "rotate_issue", deploy, **clients) > 0
+    assert key.read_text() == signs and not (new.authority / "ca-next.key").exists()
+    assert new.issue("rotate_trust", "rotate_issue", "rotate_retire", deploy, "rotate_end", **clients) > 0
+    assert (new.installed / "ca.crt").read_text().count("BEGIN CERTIFICATE") == 1 and new.issue(**clients) == 0
+
+
 def test_a_rotation_is_given_up_only_if_that_is_confirmed(new: Host, tmp_path: Path) -> None:
     clients = {"etcd_rotate_ca_of": "clients", "_etcd_tls_member_runs": True}
     shutil.copytree(new.authority, tmp_path / "kept")
