@@ -36,7 +36,7 @@ def read_host_capacity(unit: str, data_dir: str) -> HostCapacity:
         rss_anon=process.get("rss_anon"),
         limit=process.get("memory_limit"),
         high=process.get("memory_high"),
-        parent_limit=read_memory_cgroup(Path("/"), state.pid)["parent_limit"] if process else None,
+        parent_limit=read_memory_cgroup(Path("/"), state.pid)["parent_limit"] if state.pid else None,
         available=parse_mem_available(read_text("/proc/meminfo")),
         go_limit=parse_gomemlimit(process.get("environment", {}).get("GOMEMLIMIT", "")),
     )
