@@ -23,7 +23,7 @@ options:
       - V(checked) changes nothing. Fails if a folder cannot be renamed, or if a volume has too little space for the new data next to the old and
         for the copies of the snapshot in O(copy_dirs), or if the snapshot reaches O(quota).
       - V(admitted) changes nothing. Fails if authentication is on in the snapshot O(path), and O(client_name) is none of its users with the role
-        C(root), which all operations of this collection need.
+        C(root), which all operations of this collection need. Also fails if the alarm C(CORRUPT) is set in the snapshot.
       - V(prepared) verifies the snapshot as M(etcdops.headroom.etcd_snapshot) does and creates the new data. etcd may still run.
       - V(blocked) marks the restore on this host, before etcd is stopped. With O(start_guard), etcd cannot start from then on, also after a reboot.
         As long as no member's data was replaced, a restore may start over, from another snapshot.

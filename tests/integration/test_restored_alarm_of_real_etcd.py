@@ -1,18 +1,20 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last steps of a restore, on a member that was restored from a snapshot with the alarm NOSPACE."""
+"""Restores of snapshots with alarms: the last steps with NOSPACE, and the refusal of CORRUPT."""
 
 from __future__ import annotations
 
 import json
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import snapshot_alarms
 
 from bench.common.member import PROJECT, Member, binary, releases
 from tests.integration.client import etcdctl, run, wait_until
@@ -86,6 +88,22 @@ def verify(member: Member, **variables: object) -> str:
     words = ["ansible-playbook", "-i", "localhost,", str(path)]
     done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False)
     return done.stdout + done.stderr
+
+
+def test_a_snapshot_with_the_alarm_corrupt_is_refused(full: Member) -> None:
+    """As it is read from the snapshot, before anything changes."""
+    start(full)
+    try:
+        paths = []
+        for kind in ("NOSPACE", "CORRUPT"):
+            body = json.dumps({"action": "ACTIVATE", "memberID": "7", "alarm": kind}).encode()
+            urllib.request.urlopen(f"{full.endpoint}/v3/maintenance/alarm", body, timeout=30).close()
+            paths.append(str(full.folder / f"{kind}.db"))
+            etcdctl(full, "snapshot", "save", paths[-1])
+    finally:
+        full.stop()
+    problems = [snapshot_alarms.corruption_problem(path) for path in paths]
+    assert problems[0] == "" and problems[1].startswith(f"{paths[1]} was taken while the alarm CORRUPT was set")
 
 
 def test_a_restored_alarm_does_not_end_the_restore(full: Member) -> None:

@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
     check,
     restore_folders,
     restore_space,
+    snapshot_alarms,
     snapshot_users,
     start_guard,
 )
@@ -84,8 +85,10 @@ def check_space(restore: Restore, options: Options, dry_run: bool) -> Result:
 
 
 def check_access(_restore: Restore, options: Options, _dry_run: bool) -> Result:
-    """Check that etcd will accept the client after the restore."""
-    problem = snapshot_users.access_problem(options["path"], options["client_name"])
+    """Check that etcd will accept requests, and those of the client, after the restore."""
+    problem = snapshot_alarms.corruption_problem(options["path"]) or snapshot_users.access_problem(
+        options["path"], options["client_name"]
+    )
     if problem:
         raise RestoreError(problem)
     return {"changed": False, "msg": "Nothing was changed."}
