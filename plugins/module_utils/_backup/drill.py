@@ -33,7 +33,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations i
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_serving_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     failure_reason,
@@ -141,7 +141,7 @@ def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
     Raises DrillError, SnapshotError or EtcdctlError for anything that would stop the drill.
     """
     _check(request, tools)
-    cluster, answered_by = observe_cluster(tools.connection, endpoints) if request.live else (None, "")
+    cluster, answered_by = observe_serving_cluster(tools.connection, endpoints) if request.live else (None, "")
     path, metadata = choose_backup(request, cluster.id if cluster else "")
     # Compared with the member that it was taken from, a backup of a member that differs from the others would pass.
     member = snapshot.choose_member(cluster, "", answered_by, metadata.member) if cluster else None

@@ -28,7 +28,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_and_drop_cache
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_serving_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     command_line,
@@ -178,7 +178,7 @@ def plan_snapshot(request: Request, tools: Tools, endpoints: list[str], now: flo
     _check_directory(request.directory)
     check.check_etcdutl(tools.etcdutl_path)
     encryption = crypt.choose_program(request.encrypt_to)
-    cluster, answered_by = observe_cluster(tools.connection, endpoints)
+    cluster, answered_by = observe_serving_cluster(tools.connection, endpoints)
     at_first = (member.name for member in cluster.members if member.endpoint == endpoints[0])
     near = answered_by if len(endpoints) == 1 else next(at_first, "")
     member = choose_member(cluster, request.member, near)

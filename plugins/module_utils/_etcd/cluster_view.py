@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -34,6 +35,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metr
 )
 
 _THREADS = 16
+# How long a cluster without a healthy voter is asked again, and how often: an election, or a disk that is busy for a moment, passes.
+GRACE_SECONDS, PAUSE = 15.0, 1.0
 
 
 class NoAnswerError(ValueError):
@@ -46,6 +49,17 @@ class ClusterView:
 
     cluster: Cluster
     metrics: dict[str, MemberMetrics | str]
+
+
+def observe_serving_cluster(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:
+    """As observe_cluster, but while members answer and no voter is healthy, ask again for at most GRACE_SECONDS."""
+    deadline = time.monotonic() + GRACE_SECONDS
+    while True:
+        cluster, answered_by = observe_cluster(connection, endpoints)
+        voters = [member for member in cluster.members if member.votes]
+        if not voters or any(member.healthy for member in voters) or time.monotonic() >= deadline:
+            return cluster, answered_by
+        time.sleep(PAUSE)
 
 
 def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:

@@ -54,7 +54,7 @@ def member(name: str, role: str, **more: Any) -> Member:
 def plan(folder: Path, monkeypatch: pytest.MonkeyPatch, *members: Member) -> drill.Plan:
     """Plan the drill of a cluster with these members, asked through m2."""
     cluster = Cluster("75cf", "", list(members), Quorum(3, 2, 3, True), [])
-    monkeypatch.setattr(drill, "observe_cluster", lambda *_arguments: (cluster, "m2"))
+    monkeypatch.setattr(drill, "observe_serving_cluster", lambda *_arguments: (cluster, "m2"))
     tools = drill.Tools(scratch.connection("/nowhere", 1), sys.executable, sys.executable)
     return drill.plan_drill(replace(request(folder), memory_max=1 << 30), tools, [])
 

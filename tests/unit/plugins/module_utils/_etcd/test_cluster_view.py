@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import cluster_view, etcdctl
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -70,3 +71,29 @@ def test_observe_cluster(tmp_path: Path, version: str) -> None:
     assert (nobody.members, nobody.error) == ([], "http://127.0.0.1:1: connection refused")
     gone, _name = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{port}" for port in ports])
     assert gone.error.count("connection refused") == 3
+
+
+@pytest.mark.parametrize(
+    ("healths", "asked"),
+    [([True], 1), ([False, False, True], 3), ([False] * 9, 4), ([None] * 9, 1)],
+    ids=["healthy", "soon", "never", "no answer"],
+)
+def test_a_cluster_without_a_healthy_voter_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch, healths: list[bool | None], asked: int
+) -> None:
+    """As during an election, or while a disk is busy; for a limited time, and not if nobody answers."""
+    clock, answers = [0.0], []
+
+    def answer(*_arguments: object) -> tuple[Cluster, str]:
+        healthy = healths[len(answers)]
+        answers.append(healthy)
+        voters = [] if healthy is None else [Member("1", "m1", "leader", healthy, "", "http://m1:2379", [], [])]
+        return Cluster("7", "1", voters, Quorum(len(voters), 1, int(bool(healthy)), bool(healthy)), []), "m1"
+
+    monkeypatch.setattr(cluster_view, "observe_cluster", answer)
+    monkeypatch.setattr(cluster_view, "GRACE_SECONDS", 3.0)
+    monkeypatch.setattr(cluster_view.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(cluster_view.time, "sleep", lambda seconds: clock.append(clock.pop() + seconds))
+    link = etcdctl.Connection("/nowhere/etcdctl", None, None, None, 1.0)
+    cluster, answered_by = cluster_view.observe_serving_cluster(link, ["http://m1:2379"])
+    assert (len(answers), answered_by, cluster.quorum.ok) == (asked, "m1", bool(answers[-1]))

@@ -64,7 +64,7 @@ def test_an_unreachable_cluster_is_an_error(tmp_path: Path, monkeypatch: pytest.
 def reach_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the cluster 75cf answer, with etcd's programs installed."""
     monkeypatch.setattr(backup_drill, "etcd_next_to", lambda _path: sys.executable)
-    monkeypatch.setattr(backup_drill, "observe_cluster", lambda *_arguments: (SimpleNamespace(id="75cf"), ""))
+    monkeypatch.setattr(backup_drill, "observe_serving_cluster", lambda *_arguments: (SimpleNamespace(id="75cf"), ""))
     monkeypatch.setattr(backup_drill.snapshot, "choose_member", lambda *_arguments: None)
 
 
