@@ -13,7 +13,6 @@ import itertools
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -150,10 +149,8 @@ class Simulation:
 
 @pytest.fixture(name="simulate")
 def a_simulation(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Simulation]:
-    @contextmanager
-    def no_space(*_arguments: object, **_options: object) -> Any:
+    def no_space(*_arguments: object, **_options: object) -> None:
         raise lock.NoSpaceError("etcdserver: mvcc: database space exceeded")
-        yield
 
     def build(seconds: Mapping[str, float], leads: str, hosts: int, **other: Any) -> Simulation:
         made = Simulation(seconds, leads, Clock(hosts), **other)

@@ -62,8 +62,10 @@ def folder(tmp_path: Path) -> Path:
 def test_an_operation_that_is_switched_off_has_no_metrics(folder: Path) -> None:
     path = folder / "metrics" / "headroom.prom"
     assert "headroom_backup_newest" in path.read_text() and "headroom_integrity_differs" in path.read_text()
-    [(found, text)] = metrics.outdated_metrics(config(folder, "integrity")).items()
-    assert found == str(path) and "headroom_integrity_differs" in text
+    outdated = metrics.outdated_metrics(config(folder, "integrity"))
+    assert list(outdated) == [str(path)]
+    text = outdated[str(path)]
+    assert "headroom_integrity_differs" in text
     assert "headroom_backup_newest" not in text and "snapshot" not in text
     metrics.write_metrics(config(folder, "integrity"))
     assert path.read_text() == text
