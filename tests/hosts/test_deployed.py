@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,8 @@ from conftest import PROJECT
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 
+from bench.common.lab import close_connections
+from bench.common.processes import kill_with_descendants
 from tests.campaign import in_campaign
 
 
@@ -151,6 +154,31 @@ def test_expired_certificates_are_renewed_without_quorum(site):
     assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
     said = " ".join(run.output.split())
     assert "New ones are activated now" in said and "certificates are valid until" in said, run.output
+
+
+@pytest.mark.campaign
+def test_an_interrupted_renewal_of_an_expired_ca_is_finished(site):
+    """Members that run without a quorum, and only the mark says that they may trust the expired CA. Stopped processes stand for them."""
+    for stem in ("ca", "peer-ca"):
+        path = authority_of_lab() / f"{stem}.crt"
+        path.write_text(expired(x509.load_pem_x509_certificate(path.read_bytes()), stem))
+        for host in site.hosts:
+            write(site, host, stem, path.read_text())
+    site.act_at(
+        "Restart the member",
+        lambda process: kill_with_descendants(process.pid),
+        *("ansible-playbook", "site.yml", "-e", json.dumps({"etcd_lint_enabled": False})),
+    )
+    close_connections()
+    assert [site.on(host, "ls /etc/etcd/renewing") for host in site.hosts] == ["/etc/etcd/renewing"] * 3
+    for host in ("etcd-2", "etcd-3"):
+        site.on(host, "systemctl kill -s STOP etcd")
+    run = site.play()
+    assert "It restarts now, without waiting" in " ".join(run.output.split()), run.output
+    assert run.code == 0 and "3 of 3 members healthy" in run.output, run.output
+    assert [site.on(host, "ls /etc/etcd/renewing 2>/dev/null; true") for host in site.hosts] == [""] * 3
+    again = site.play()
+    assert again.code == 0 and set(again.changed.values()) == {0}, again.output
 
 
 @pytest.mark.campaign
