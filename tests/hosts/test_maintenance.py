@@ -242,6 +242,43 @@ def test_the_nospace_playbook_frees_a_full_database(site):
     assert all(status["dbSize"] < quota / 2 for status in statuses().values())
 
 
+@pytest.mark.campaign
+def test_a_backup_whose_volume_cannot_be_mounted_is_reported(site):
+    """systemd does not start the service then, and does not call it failed: no program runs that could write a record."""
+    host, unit = HOSTS[0], "headroom-snapshot"
+    folder = f"/run/systemd/system/{unit}.timer.d"
+    begin = f"systemctl daemon-reload; systemctl restart {unit}.timer"
+    line = f"/dev/disk/by-label/gone {BACKUPS} ext4 noauto,x-systemd.device-timeout=1s 0 0"
+    often = f"mkdir {folder}; printf '[Timer]\\nOnCalendar=\\nOnCalendar=*:*:0/5\\n' > {folder}/often.conf"
+    since = time.time()
+    on(host, f"cp /etc/fstab /root/fstab; echo '{line}' >> /etc/fstab; {often}; {begin}")
+    journal = f"journalctl -u {unit} -o cat --since @{since:.0f}"
+    try:
+        # systemd 252 records the time of a regular attempt only, not of one that it catches up with as the timer starts.
+        elapsed = f"systemctl show -P LastTriggerUSecMonotonic {unit}.timer"
+        wait_until(
+            lambda: on(host, elapsed).strip() != "0" and "Dependency failed" in on(host, journal), 60, "an attempt"
+        )
+        on(host, f"rm -r {folder}; systemctl daemon-reload")  # a restart of the timer would forget that it elapsed
+        wait_until(lambda: not on(host, "systemctl list-jobs --no-legend").strip(), 30, "the end of the attempt")
+        assert on(host, f"systemctl show -P ActiveState {unit}.service").strip() == "inactive"
+        run = site.play("--tags", "maintenance,report")
+        assert run.code == 0, run.output
+        assert "not started: a unit that it requires failed" in " ".join(run.output.split()), run.output
+        on(host, "sed -i '/by-label.gone/s/noauto,//' /etc/fstab")
+        refused = site.play()
+        assert refused.code != 0, refused.output
+        assert f"nothing is mounted at {BACKUPS}, which /etc/fstab lists" in " ".join(refused.output.split()), (
+            refused.output
+        )
+        assert set(refused.changed.values()) <= {0}, refused.output
+    finally:
+        on(host, f"mv /root/fstab /etc/fstab; rm -rf {folder}; {begin}")
+    on(host, f"systemctl start {unit}.service")
+    run = site.play("--tags", "maintenance,report")
+    assert run.code == 0 and "not started" not in run.output, run.output
+
+
 def test_a_second_run_of_site_changes_nothing(site):
     run = site.play()
     assert run.code == 0 and set(run.changed.values()) == {0}, run.output
