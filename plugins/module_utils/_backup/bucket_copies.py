@@ -105,7 +105,7 @@ def fetch_snapshot(
 ) -> tuple[str, Metadata, bool]:
     """Fetch a snapshot and its records into a directory. Returns its path, its metadata, and whether it was fetched.
 
-    ``wanted`` is its URL or name; empty for the newest good one with this prefix, and ``warn`` is called for each newer one.
+    ``wanted`` is its URL or name; empty for the newest good one with this prefix, and ``warn`` is called with a sentence for each newer one that is skipped.
     With ``check`` nothing is downloaded. A snapshot that is already there is not fetched again. Raises SnapshotError.
     """
     try:
@@ -142,9 +142,8 @@ def _find(objects: Objects, wanted: str, prefix: str, warn: Callable[[str], None
     newest = good[0].path if good else ""
     skipped = [f"{item.path} was skipped: {item.problem}" for item in stored if item.problem and item.path > newest]
     if not good:
-        raise SnapshotError(
-            "; ".join([f"there is no complete backup named {prefix}-… in {objects.bucket.url()}", *skipped[-1:]])
-        )
+        newest_problem = f"; {skipped[-1]}" if skipped else ""
+        raise SnapshotError(f"there is no complete backup named {prefix}-… in {objects.bucket.url()}{newest_problem}")
     for text in skipped:
         warn(f"the newer {text}")
     return good[0]

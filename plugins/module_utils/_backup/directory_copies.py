@@ -23,8 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import unmounted_problem
 
 
 def copy_to_directory(
@@ -95,9 +94,9 @@ def _check_directory(directory: str, size: int, snapshots: str) -> None:
     if os.path.samefile(directory, snapshots):
         raise SnapshotError("it is the directory of the snapshots: set another directory, or leave it out")
     free = available_bytes(directory)  # first, because it mounts an automount
-    unmounted = unmounted_volume(directory, read_fstab(), read_host_mounts())
-    if unmounted:
-        raise SnapshotError(f"nothing is mounted at {unmounted}, which /etc/fstab lists: mount it")
+    problem = unmounted_problem(directory)
+    if problem:
+        raise SnapshotError(problem)
     if free < size:
         has, needs = format_sizes_distinctly(free, size)
         raise SnapshotError(f"it has {has} free, but the copy needs {needs}: free some space")

@@ -35,8 +35,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
     failure_reason,
     run_etcd_tool,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import unmounted_problem
 
 
 @dataclass(frozen=True)
@@ -217,9 +216,9 @@ def _check_directory(directory: str) -> None:
         )
     with check.translate_os_errors(directory):
         os.statvfs(directory)  # mounts an automount
-    unmounted = unmounted_volume(directory, read_fstab(), read_host_mounts())
-    if unmounted:
-        raise SnapshotError(f"{directory}: nothing is mounted at {unmounted}, which /etc/fstab lists: mount it")
+    problem = unmounted_problem(directory)
+    if problem:
+        raise SnapshotError(f"{directory}: {problem}")
 
 
 def take_snapshot(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse and format durations as Go writes them, and times."""
+"""Parse and format durations as Go and systemd write them, and times."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ _NANOSECONDS = {
     "h": HOUR,
 }
 _PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+# systemd.time(7)
+_SPAN = re.compile(r"([0-9.]+)(y|month|w|d|h|min|ms|us|s)(?: |$)")
+_SPAN_SECONDS = {
+    "y": 31557600,
+    "month": 2629800,
+    "w": 604800,
+    "d": 86400,
+    "h": 3600,
+    "min": 60,
+    "s": 1,
+    "ms": 1e-3,
+    "us": 1e-6,
+}
 # The linter, which is written in Rego, accepts exactly these.
 _STRICT = re.compile(r"(?:[0-9]{1,9}(?:\.[0-9]{1,9})?(?:ns|us|µs|ms|s|m|h))+")
 
@@ -49,6 +62,11 @@ def parse_go_duration(text: str) -> int:
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f"{text!r} is not a valid duration: write for example 30m, 1h30m or 100ms")
     return sum(int(Fraction(f"0{number}") * _NANOSECONDS[unit]) for number, unit in parts)
+
+
+def parse_systemd_span(text: str) -> float:
+    """Return the seconds of a time span as systemd writes it, such as "1h 2min 3.5s"; 0 for anything else."""
+    return sum(float(number) * _SPAN_SECONDS[unit] for number, unit in _SPAN.findall(text))
 
 
 def shorten_duration(text: str) -> str:

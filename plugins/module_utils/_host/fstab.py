@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount, mount_of, unescape
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import (
+    Mount,
+    mount_of,
+    read_host_mounts,
+    unescape,
+)
 
 # The kernel's own limit.
 _MAX_LINKS = 40
@@ -74,6 +79,17 @@ def unmounted_entries(path: str, entries: Sequence[FstabEntry], mounts: Sequence
 def unmounted_volume(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> str:
     """Return the deepest mount point of ``unmounted_entries``, or an empty text. Files below it would be hidden as soon as it is mounted."""
     return max((point for _entry, point in _unmounted(path, entries, mounts)), key=len, default="")
+
+
+def unmounted_problem(path: str, *, without_noauto: bool = False) -> str:
+    """Return which volume of a directory this host's fstab lists but is not mounted, and what to do; empty if there is none.
+
+    Files would be hidden as soon as it is mounted. Look at the directory before, which mounts an automount.
+    without_noauto: leave out the volumes that are mounted on request only.
+    """
+    entries = [entry for entry in read_fstab() if not (without_noauto and "noauto" in entry.options.split(","))]
+    point = unmounted_volume(path, entries, read_host_mounts())
+    return f"nothing is mounted at {point}, which /etc/fstab lists: mount it" if point else ""
 
 
 def _unmounted(path: str, entries: Sequence[FstabEntry], mounts: Sequence[Mount]) -> list[tuple[FstabEntry, str]]:

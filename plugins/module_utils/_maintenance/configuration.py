@@ -25,8 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base import dead
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import read_fstab, unmounted_volume
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import read_host_mounts
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import unmounted_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import OPERATIONS
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.timers import validate_calendars
 
@@ -334,9 +333,8 @@ def _look_at(path: str) -> str:
 def _unmounted_problem(path: str) -> str:
     """Return which volume of a directory is not mounted; empty if there is none. Call after ``_look_at``, which mounts an automount."""
     # The job's unit requires its mounts, which mounts volumes with noauto.
-    entries = [entry for entry in read_fstab() if "noauto" not in entry.options.split(",")]
-    point = unmounted_volume(path, entries, read_host_mounts())
-    return f"has no volume: nothing is mounted at {point}, which /etc/fstab lists: mount it" if point else ""
+    problem = unmounted_problem(path, without_noauto=True)
+    return f"has no volume: {problem}" if problem else ""
 
 
 def bucket_problems(bucket: Bucket | None, *, installed: bool, contact: bool = True, files: bool = True) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_systemd_span
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
@@ -24,19 +24,6 @@ _FAILURE = ("Result", "ExecMainStatus", "InactiveEnterTimestampMonotonic")
 _START = ("LastTriggerUSecMonotonic", "Job", "ConditionResult", "ConditionTimestampMonotonic")
 # The properties of a timer or its service that say whether it runs.
 _STATE = ("Id", "UnitFileState", "ActiveState", "NextElapseUSecRealtime", "NeedDaemonReload", *_FAILURE, *_START)
-# As systemd writes time spans, with the seconds of each unit.
-_SPAN = re.compile(r"([0-9.]+)(y|month|w|d|h|min|ms|us|s)(?: |$)")
-_UNITS = {
-    "y": 31557600,
-    "month": 2629800,
-    "w": 604800,
-    "d": 86400,
-    "h": 3600,
-    "min": 60,
-    "s": 1,
-    "ms": 1e-3,
-    "us": 1e-6,
-}
 
 
 class CalendarError(ValueError):
@@ -147,7 +134,7 @@ def failure(service: Mapping[str, str], timer: Mapping[str, str]) -> dict[str, s
     Nothing if it has not failed.
     """
     state, ended = service.get("ActiveState"), _monotonic(service, "InactiveEnterTimestampMonotonic")
-    elapsed = parse_span(timer.get("LastTriggerUSecMonotonic", ""))
+    elapsed = parse_systemd_span(timer.get("LastTriggerUSecMonotonic", ""))
     if state in ("inactive", "failed") and elapsed > ended and not _waits(service, elapsed):
         return _failed_at(elapsed, "not started: a unit that it requires failed, such as the mount of a volume")
     if state != "failed":
@@ -169,11 +156,6 @@ def _failed_at(seconds: float, result: str) -> dict[str, str]:
 def _monotonic(unit: Mapping[str, str], name: str) -> float:
     """Return a property with a time of the monotonic clock in seconds, 0 if it is not set."""
     return int(unit.get(name) or 0) / 1e6
-
-
-def parse_span(text: str) -> float:
-    """Return the seconds of a time span as systemd writes it, such as "1h 2min 3.5s"; 0 for anything else."""
-    return sum(float(number) * _UNITS[unit] for number, unit in _SPAN.findall(text))
 
 
 def _service(timer: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.erase_list import ETCD_LABELS
 
 ROLES = Path(releases.__file__).parents[3] / "roles"
 
@@ -73,3 +74,8 @@ def test_the_mount_point_of_a_new_filesystem_belongs_to_root_already() -> None:
     given = {"etcd_storage_plan": {"volumes": volumes}, "_etcd_storage_formatted": {"results": results}}
     loop = task_of("Give the mount points to root alone")["loop"]
     assert [item["mount"] for item in Templar(loader=DataLoader(), variables=given).template(loop)] == ["/old"]
+
+
+def test_the_labels_are_those_that_a_leftover_id_does_not_erase() -> None:
+    variables = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "vars" / "main.yml"))
+    assert (variables["_etcd_storage_data"]["label"], variables["_etcd_storage_wal"]["label"]) == ETCD_LABELS

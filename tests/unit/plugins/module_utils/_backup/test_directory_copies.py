@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import directory_copies, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import fstab
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import FstabEntry
 
 NAME = "etcd-20261121T101500Z.db"
@@ -55,7 +56,7 @@ def test_a_volume_that_is_not_mounted_gets_no_copy(tmp_path: Path, monkeypatch: 
     path, metadata = save(tmp_path / "backups", "aa")
     (tmp_path / "share" / "etcd").mkdir(parents=True)
     entry = FstabEntry("nfs:/backups", str(tmp_path / "share"), "nfs", "defaults", "0", "0")
-    monkeypatch.setattr(directory_copies, "read_fstab", lambda: [entry])
+    monkeypatch.setattr(fstab, "read_fstab", lambda: [entry])
     share = str(tmp_path / "share" / "etcd")
     copy, problems = directory_copies.copy_to_directory(str(path), metadata, share, "etcd", lambda _stored: [], 60)
     assert (copy, problems) == (

@@ -70,3 +70,19 @@ def test_shorten_duration_keeps_the_value(text: str, short: str) -> None:
 
 def test_format_utc() -> None:
     assert durations.format_utc(1795264800) == "2026-11-21T12:40:00Z"
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1month 2d 3h 4min 5.000006s", 2629800 + 2 * 86400 + 3 * 3600 + 4 * 60 + 5.000006),
+        ("1y 1w", 31557600 + 604800),
+        ("12.500ms", 0.0125),
+        ("7us", 7e-6),
+        ("0", 0),
+        ("infinity", 0),
+        ("", 0),
+    ],
+)
+def test_parse_systemd_span(text: str, seconds: float) -> None:
+    assert durations.parse_systemd_span(text) == pytest.approx(seconds, abs=1e-9)

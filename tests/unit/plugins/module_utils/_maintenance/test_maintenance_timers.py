@@ -109,19 +109,3 @@ def test_a_service_that_was_not_started_when_its_timer_elapsed(
         "result": f"{result}: a unit that it requires failed, such as the mount of a volume",
     }
     assert found == (expected if result else {})
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("1month 2d 3h 4min 5.000006s", 2629800 + 2 * 86400 + 3 * 3600 + 4 * 60 + 5.000006),
-        ("1y 1w", 31557600 + 604800),
-        ("12.500ms", 0.0125),
-        ("7us", 7e-6),
-        ("0", 0),
-        ("infinity", 0),
-        ("", 0),
-    ],
-)
-def test_parse_span(text: str, seconds: float) -> None:
-    assert timers.parse_span(text) == pytest.approx(seconds, abs=1e-9)
