@@ -70,9 +70,9 @@ def copy_to_bucket(
 
 
 def scan_bucket(objects: Objects, entries: dict[str, Entry], prefix: str) -> list[StoredSnapshot]:
-    """Return the snapshots with this prefix, by name. Reads only their records. Raises BucketError."""
+    """Return the snapshots with this prefix, oldest name first. Reads only their records. Raises BucketError."""
     ours = store.name_pattern(prefix)
-    return [_inspect(objects, entries, name) for name in sorted(entries) if ours.fullmatch(name)]
+    return [_inspect(objects, entries, name) for name in sorted(filter(ours.fullmatch, entries), key=store.name_order)]
 
 
 def _inspect(objects: Objects, entries: dict[str, Entry], name: str) -> StoredSnapshot:
@@ -139,8 +139,8 @@ def _find(objects: Objects, wanted: str, prefix: str, warn: Callable[[str], None
         return _inspect(objects, entries, name)
     stored = scan_bucket(objects, entries, prefix)
     good = retention.newest_first(stored, "", time.time())
-    newest = good[0].path if good else ""
-    skipped = [f"{item.path} was skipped: {item.problem}" for item in stored if item.problem and item.path > newest]
+    newer = retention.problems_after(stored, good[0] if good else None)
+    skipped = [f"{item.path} was skipped: {item.problem}" for item in newer]
     if not good:
         newest_problem = f"; {skipped[-1]}" if skipped else ""
         raise SnapshotError(f"there is no complete backup named {prefix}-… in {objects.bucket.url()}{newest_problem}")

@@ -178,7 +178,7 @@ def choose_backup(request: Request, cluster_id: str) -> tuple[str, Metadata]:
     stored = store.scan_directory(request.directory, request.prefix)
     good = retention.newest_first(stored, cluster_id, time.time())
     newest = good[0] if good else None
-    damaged = [item for item in stored if item.problem and (newest is None or item.path > newest.path)]
+    damaged = retention.problems_after(stored, newest)
     if damaged:
         raise BadBackupError(
             f"the newest backup is damaged: {damaged[-1].path}: {damaged[-1].problem}. Take a new backup"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, StoredSnapshot
 
 _HOUR, _DAY = 3600, 86400  # seconds
@@ -58,14 +59,23 @@ def newest_first(stored: list[StoredSnapshot], cluster_id: str, now: float) -> l
     Those dated in the future do not count: a wrong clock would make one of them the newest for as long as its error.
     """
     ours = [
-        (item.metadata.taken_at, len(item.path), item.path, item)  # within one second, the numbered name is newer
+        (item.metadata.taken_at, store.name_order(item.path), item)
         for item in stored
         if item.metadata
         and not item.problem
         and cluster_id in ("", item.metadata.cluster_id)
         and item.metadata.taken_at <= now + _HOUR
     ]
-    return [item for _taken_at, _length, _path, item in sorted(ours, key=lambda entry: entry[:3], reverse=True)]
+    return [item for _taken_at, _name, item in sorted(ours, key=lambda entry: entry[:2], reverse=True)]
+
+
+def problems_after(stored: list[StoredSnapshot], newest: StoredSnapshot | None) -> list[StoredSnapshot]:
+    """Return the snapshots with a problem whose names are newer than that of ``newest`` (None: all), oldest first."""
+    return [
+        item
+        for item in stored
+        if item.problem and (newest is None or store.name_order(item.path) > store.name_order(newest.path))
+    ]
 
 
 def untouched(stored: list[StoredSnapshot], cluster_id: str, now: float) -> list[dict[str, str]]:

@@ -161,15 +161,21 @@ def numbered_names(name: str) -> Iterator[str]:
         yield f"{start}-{following}{ending}"
 
 
+def name_order(path: str) -> tuple[str, int]:
+    """Return a sort key for paths or names of snapshots with one prefix: numbered names of a second follow the plain one."""
+    found = _NAME.match(os.path.basename(path))
+    return (found[1], int(found[2] or 1)) if found else (path, 1)
+
+
 def name_pattern(prefix: str) -> re.Pattern[str]:
     """Return the pattern of the names of snapshots with this prefix."""
     return re.compile(re.escape(prefix) + r"-\d{8}T\d{6}Z(?:-\d+)?\.db(?:\.age|\.gpg)?")
 
 
 def scan_directory(directory: str, prefix: str) -> list[StoredSnapshot]:
-    """Return the snapshots with this prefix, by name. Compares their sizes with their records, but not their content."""
+    """Return the snapshots with this prefix, oldest name first. Compares their sizes with their records, but not their content."""
     ours = name_pattern(prefix)
-    names = sorted(name for name in os.listdir(directory) if ours.fullmatch(name))
+    names = sorted((name for name in os.listdir(directory) if ours.fullmatch(name)), key=name_order)
     return [_inspect(os.path.join(directory, name)) for name in names]
 
 

@@ -23,9 +23,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 BODY = b"page" * 2048
 
 
-def save(folder: Path, hour: int, cluster_id: str = "75cf") -> Path:
-    """A backup of that hour."""
-    path = folder / f"etcd-20261121T{hour:02}0000Z.db"
+def save(folder: Path, hour: int, cluster_id: str = "75cf", number: int = 0) -> Path:
+    """A backup of that hour, the numbered one of its second."""
+    path = folder / f"etcd-20261121T{hour:02}0000Z{f'-{number}' if number else ''}.db"
     (folder / "work").write_bytes(BODY)
     digest = hashlib.sha256(BODY).hexdigest()
     metadata = store.Metadata(cluster_id, "m2", "2", "3.6.16", "3.6.0", hour, "b3", 9, len(BODY), digest, hour * 3600)
@@ -81,6 +81,16 @@ def test_newer_damaged_backup_is_an_error(tmp_path: Path) -> None:
     new.write_bytes(BODY[:-1])
     with pytest.raises(drill.DrillError, match=r"the newest backup is damaged: .*T020000Z.db: it has 8191 bytes"):
         drill.choose_backup(request(tmp_path), "75cf")
+
+
+def test_a_damaged_backup_of_the_same_second_is_an_error(tmp_path: Path) -> None:
+    save(tmp_path, 1)
+    damaged = save(tmp_path, 1, number=10)
+    damaged.write_bytes(BODY[:-1])
+    with pytest.raises(drill.DrillError, match=r"the newest backup is damaged: .*T010000Z-10.db: it has 8191 bytes"):
+        drill.choose_backup(request(tmp_path), "75cf")
+    newer = save(tmp_path, 1, number=11)
+    assert drill.choose_backup(request(tmp_path), "75cf")[0] == str(newer)
 
 
 def test_no_backup_to_choose(tmp_path: Path) -> None:
