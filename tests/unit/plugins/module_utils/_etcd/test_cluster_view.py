@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
+import socketserver
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,11 +44,16 @@ sys.exit(answer["returncode"])
 
 @contextlib.contextmanager
 def listening(count: int) -> Iterator[list[int]]:
+    """Listen on this many ports, and close each connection without an answer."""
     with contextlib.ExitStack() as stack:
         ports = []
         for _number in range(count):
-            server = stack.enter_context(contextlib.closing(socket.create_server(("127.0.0.1", 0), backlog=16)))
-            ports.append(server.getsockname()[1])
+            server = stack.enter_context(socketserver.TCPServer(("127.0.0.1", 0), socketserver.BaseRequestHandler))
+            thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.shutdown)
+            ports.append(server.server_address[1])
         yield ports
 
 
