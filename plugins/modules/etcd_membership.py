@@ -45,6 +45,14 @@ options:
   member_id:
     description: With O(state=absent), the id of the member in hexadecimal. Without it, the module removes the member with the name O(name).
     type: str
+  cluster_id:
+    description:
+      - Id of the cluster to change, in hexadecimal (RV(etcdops.headroom.etcd_cluster_info#module:cluster) has it).
+      - If the etcd of another cluster answers at one of the O(endpoints), as on a host that was taken over, the module asks the other endpoints. Without
+        the id, it accepts the answer of any cluster.
+    type: str
+    default: ""
+    version_added: 0.3.0
   timeout:
     description: Seconds to wait for other members to become healthy, or for the learner to catch up.
     type: int
@@ -78,11 +86,15 @@ options:
     default: ""
     version_added: 0.3.0
   data_dir:
-    description: With O(state=locked), the data directory of the member on this host.
+    description:
+      - The data directory of the member on this host.
+      - With O(state=locked), the module compares O(planned_member_id) with the log there.
+      - With O(state=learner), the module fails if the cluster lists a voting member with O(peer_url) whose log is not there, because a member that has
+        voted must not start without its log.
     type: path
     version_added: 0.3.0
   wal_dir:
-    description: With O(state=locked), the WAL directory of the member on this host, if it is not in O(data_dir).
+    description: The WAL directory of the member on this host, if it is not in O(data_dir).
     type: path
     version_added: 0.3.0
   journal_lines:
@@ -173,6 +185,7 @@ def main() -> None:
             "state": {"type": "str", "choices": ["learner", "promoted", "moved", "absent", "locked"], "required": True},
             "peer_url": {"type": "str"},
             "member_id": {"type": "str"},
+            "cluster_id": {"type": "str", "default": ""},
             "timeout": {"type": "int", "default": 120},
             "max_lag": {"type": "int", "default": 500},
             "keep_lock": {"type": "bool", "default": False},

@@ -232,6 +232,39 @@ def test_members_are_not_changed_while_another_one_is_down(three: Cluster) -> No
     assert three.listed() == {"m1": False, "m2": False, "m3": False}
 
 
+def test_the_etcd_of_another_cluster_on_a_host_is_no_answer(three: Cluster) -> None:
+    """A machine with an etcd of its own took over the host of m3. Its member list lacks m3, which would look like a removal that is done."""
+    known = json.loads(three.ctl("member", "list", "-w", "json"))
+    ours = format(known["header"]["cluster_id"], "x")
+    gone = next(format(one["ID"], "x") for one in known["members"] if one["name"] == "m3")
+    urls = [three.members[name].endpoint for name in ("m3", "m1", "m2")]
+    dead = three.members.pop("m3")
+    dead.stop()
+    other = Member(three.version, three.folder / "other", dead.port, ["--initial-cluster-token=other"], name="x1")
+    (three.folder / "other").mkdir()
+    three.stack.callback(other.stop)
+    other.start()
+    other.wait_ready()
+    alone = three.module("m3", "absent", member_id=gone, cluster_id=ours, endpoints=urls[:1], timeout=1)
+    assert alone["failed"] and f"{urls[0]}: the etcd of cluster " in alone["msg"], alone
+    assert f", not of {ours}: stop it, or correct its address) (waited 1 s)" in alone["msg"], alone
+    locked = {"lock_seconds": LOCK_SECONDS, "play": "a play", "cluster_id": ours}
+    for _time in range(3):  # etcdctl chooses the endpoint
+        held = three.module("m3", "locked", data_dir="/nowhere", endpoints=urls, **locked)
+        assert not held.get("failed") and held["cluster"]["id"] == ours, held
+    assert lock.read_lock(connection(three.version), [other.endpoint]) is None
+    data = {"data_dir": str(three.folder / "nowhere"), "endpoints": urls}
+    voter = three.module("m3", "learner", **data, **locked)
+    assert voter["failed"] and f"is the peer URL of m3 ({gone}), which votes, but this host has no" in voter["msg"], (
+        voter
+    )
+    removed = three.module("m3", "absent", member_id=gone, endpoints=urls, **locked)
+    assert removed["changed"] and three.listed() == {"m1": False, "m2": False}, removed
+    other.stop()
+    added = three.module("m3", "learner", **data, **locked)
+    assert added["changed"] and added["member_id"] != gone, added
+
+
 @pytest.mark.parametrize("version", releases())
 def test_a_member_moves_to_another_peer_url(version: str, tmp_path: Path) -> None:
     cluster = Cluster(version, tmp_path, 3)

@@ -124,7 +124,10 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         ],
         "_etcd_joins": "{{ inventory_hostname in joining }}",
         "joining": ["n1", "s1"] if joins else [],
-        "_etcd_membership": {"joins": {name: {"remove": "8e9e", "aside": False} for name in ("n1", "s1")}},
+        "_etcd_membership": {
+            "cluster_id": "cafe",
+            "joins": {name: {"remove": "8e9e", "aside": False} for name in ("n1", "s1")},
+        },
         "_etcd_comparison": {"digest": "x", "unit": "x", "restarts": True, "changes": True, "decided_by_digest": True},
         "clusters": {
             cluster: {

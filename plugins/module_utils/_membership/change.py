@@ -42,12 +42,27 @@ def find_member(cluster: Cluster, name: str, peer_url: str = "", member_id: str 
     return by_url or cluster.member(name)
 
 
-def add_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int) -> Verdict:
-    """Decide whether a learner may be added now. An entry with its peer URL means that it was added before."""
+def add_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int, written_by: str | None = None) -> Verdict:
+    """Decide whether a learner may be added now. An entry with its peer URL means that it was added before.
+
+    written_by: the id of the member that wrote the log on this host, empty without a log, None if unknown. A voting member must not start
+    without its log: it would forget its votes, and etcd panics.
+    """
     problem = _unreachable(cluster)
     if problem:
         return problem
     found = next((member for member in cluster.members if peer_url in member.peer_urls), None)
+    if found and found.votes and written_by not in (None, found.id):
+        log = (
+            f"the write-ahead log on this host is of member {written_by}"
+            if written_by
+            else "this host has no write-ahead log of it"
+        )
+        return Verdict(
+            member_id=found.id,
+            reason=f"{peer_url} is the peer URL of {found.name or found.id} ({found.id}), which votes, but {log}; remove it first, with "
+            f"'{REPLACE.format(names=name)}'",
+        )
     if found:
         return Verdict(done=True, member_id=found.id)
     namesake = cluster.member(name)

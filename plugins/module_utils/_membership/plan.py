@@ -51,7 +51,7 @@ def plan(
                 f"{where}: no member answers ({view.get('error', 'none was asked')}); start etcd, or restore a backup"
             ]
         )
-    result = Plan()
+    result = Plan(cluster_id=view["id"])
     matched: dict[str, Mapping[str, Any]] = {}
     for host in sorted(wanted, key=lambda one: str(one["host"])):
         entry = _entry_of(host, members, matched)

@@ -39,7 +39,7 @@ class Removal:
 class Plan:
     """Joins by host and removals, each in their order, the steps in words, and all problems.
 
-    database: the bytes of the database that a new member receives.
+    cluster_id: of the cluster that the plan is for. database: the bytes of the database that a new member receives.
     """
 
     joins: dict[str, Join] = field(default_factory=dict)
@@ -47,6 +47,7 @@ class Plan:
     actor: str = ""
     lines: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    cluster_id: str = ""
     database: int = 0
 
     def as_dict(self) -> dict[str, Any]:

@@ -40,9 +40,10 @@ class Goal:
 
     state: learner, promoted, moved, absent, or locked, which changes no member. unit: systemd's name of the member on this host.
     peer_url: of the member, for the first three states. member_id: of the member to remove; None means the one with this name.
+    cluster_id: of the cluster that is changed; empty accepts any.
     timeout: seconds to wait. max_lag: raft entries that a member may be behind. keep_lock: for state absent.
     planned_member_id: of the data on this host when the change was planned; data_dir, wal_dir: where they are, None to skip
-    the check. journal_lines: how many lines an error returns. check: change nothing.
+    the checks of the data. journal_lines: how many lines an error returns. check: change nothing.
     """
 
     state: str
@@ -50,6 +51,7 @@ class Goal:
     unit: str
     peer_url: str
     member_id: str | None
+    cluster_id: str
     timeout: int
     max_lag: int
     keep_lock: bool
@@ -97,7 +99,7 @@ class Transition:
         began = time.monotonic()
         deadline = began + self.goal.timeout
         while True:
-            self.cluster, _answered_by = observe_cluster(self.link, self.endpoints)
+            self.cluster = self.observe()
             verdict = self.verdict()
             if (not verdict.done or self.goal.state == "locked") and not self.goal.check:
                 verdict = self.locked(verdict)
@@ -117,6 +119,20 @@ class Transition:
             self.check_unit()
             time.sleep(PAUSE)
 
+    def observe(self) -> Cluster:
+        """Query the cluster. If the etcd of another cluster answers, as on a host that was taken over, query one endpoint after the other."""
+        wanted, errors = self.goal.cluster_id, []
+        cluster, _answered_by = observe_cluster(self.link, self.endpoints)
+        if not wanted or cluster.id in ("", wanted):
+            return cluster
+        for url in self.endpoints:
+            cluster, _answered_by = observe_cluster(self.link, [url])
+            if cluster.id == wanted:
+                return cluster
+            other = f"{url}: the etcd of cluster {cluster.id} answers, not of {wanted}: stop it, or correct its address"
+            errors.append(other if cluster.id else cluster.error)
+        return unreachable_cluster("; ".join(errors))
+
     def failure(self, text: str, **results: Any) -> MemberError:
         """Return the error with the last state of the cluster."""
         return MemberError(text, **{"cluster": self.cluster.as_dict(), "changed": self.changed, **results})
@@ -125,7 +141,8 @@ class Transition:
         """Return the verdict on the request of this state."""
         goal = self.goal
         if goal.state == "learner":
-            return membership_change.add_verdict(self.cluster, goal.name, goal.peer_url, goal.max_lag)
+            found = self.written_by()
+            return membership_change.add_verdict(self.cluster, goal.name, goal.peer_url, goal.max_lag, found)
         if goal.state == "promoted":
             return membership_change.promote_verdict(self.cluster, goal.name, goal.peer_url, goal.max_lag)
         if goal.state == "moved":
@@ -152,16 +169,21 @@ class Transition:
         """Return the endpoints of the voting members, or the given ones if the cluster has named none."""
         return membership_change.voter_endpoints(self.cluster) or self.endpoints
 
+    def written_by(self) -> str | None:
+        """Return the id of the member that wrote the log on this host, empty without a log; None if it is unknown where the log is."""
+        goal = self.goal
+        if not goal.data_dir:
+            return None
+        folders = [os.path.join(goal.data_dir, "member", "wal"), *([goal.wal_dir] if goal.wal_dir else [])]
+        return (read_identity(folders) or {}).get("member_id", "")
+
     def refuse_stale_plan(self) -> None:
         """Raise MemberError if another member has written a log on this host since the change was planned."""
         goal = self.goal
-        if goal.state != "locked" or not goal.data_dir:
-            return
-        folders = [os.path.join(goal.data_dir, "member", "wal"), *([goal.wal_dir] if goal.wal_dir else [])]
-        found = read_identity(folders)
-        if found and found["member_id"] != goal.planned_member_id:
+        found = self.written_by() if goal.state == "locked" else None
+        if found and found != goal.planned_member_id:
             raise MemberError(
-                f"another play has changed {goal.name} since this run was planned: the data on this host is of member {found['member_id']} "
+                f"another play has changed {goal.name} since this run was planned: the data on this host is of member {found} "
                 "now. Nothing was changed on this member: run the playbook again, to plan from its current state"
             )
 

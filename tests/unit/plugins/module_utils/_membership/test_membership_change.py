@@ -52,6 +52,30 @@ def test_adding():
 
 
 @pytest.mark.parametrize(
+    ("written_by", "reason"),
+    [
+        (None, ""),
+        ("id-n3", ""),
+        (
+            "",
+            "https://10.0.0.3:2380 is the peer URL of n3 (id-n3), which votes, but this host has no write-ahead log of it",
+        ),
+        (
+            "id-old",
+            "https://10.0.0.3:2380 is the peer URL of n3 (id-n3), which votes, but the write-ahead log on this host is of member id-old",
+        ),
+    ],
+    ids=["unknown", "its own log", "no log", "another member's log"],
+)
+def test_a_voting_member_does_not_start_without_its_log(written_by, reason):
+    """Its removal failed, or another play added it. Without its log it would forget its votes."""
+    verdict = membership_change.add_verdict(THREE, "n3", url("n3"), LAG, written_by)
+    assert verdict.reason.startswith(reason) and (verdict.done, verdict.transient) == (not reason, False)
+    learner = cluster(LEADER, UNSTARTED)
+    assert membership_change.add_verdict(learner, "n4", url("n4"), LAG, written_by).done
+
+
+@pytest.mark.parametrize(
     ("found", "transient", "text"),
     [
         (UNREACHABLE, True, "no member of the cluster answers (connection refused)"),

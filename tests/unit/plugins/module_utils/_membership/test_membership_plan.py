@@ -156,7 +156,7 @@ REPLACE = {
 def test_replacing(case):
     members, hosts, join, removed = REPLACE[case]
     found = plan(members, hosts, replace=["n2"])
-    assert (found.problems, found.joins) == ([], {"n2": join})
+    assert (found.problems, found.joins, found.cluster_id) == ([], {"n2": join}, CLUSTER)
     assert [removal.id for removal in found.removes if removal.down] == removed
     assert found.actor == "n1"
 
