@@ -46,9 +46,18 @@ options:
     type: bool
     default: false
   cancel:
-    description: With O(state=checked), whether an enabled downgrade is about to be cancelled.
+    description:
+      - With O(state=checked), whether an enabled downgrade is about to be cancelled.
+      - Then members that are learners, unhealthy or behind are no obstacles while the cluster has a quorum, because etcd cancels a downgrade without them.
     type: bool
     default: false
+  members_planned:
+    description:
+      - With O(state=checked), whether the play removes or adds members before it changes the release. Then the plan of the members has judged the members
+        and the alarms, and this module does not.
+    type: bool
+    default: false
+    version_added: 0.3.0
   started:
     description: With O(state=checked), the release that the unit of each member starts, by the member's name.
     type: dict
@@ -223,7 +232,7 @@ def check(params: dict[str, Any], steps: Steps) -> dict[str, Any]:
         enabled = any(member.downgrade_to for member in members)
         flushing = enabled and steps.is_flushing()
         request = release_change.Request(
-            release, params["started"], params["downgrade"], params["cancel"], flushing=flushing
+            release, params["started"], params["downgrade"], params["cancel"], flushing, params["members_planned"]
         )
         blockers = release_change.find_blockers(cluster, members, request)
         if time.monotonic() >= deadline or not any(blocker.transient for blocker in blockers):
@@ -349,6 +358,7 @@ def main() -> None:
             "timeout": {"type": "int", "default": 60},
             "downgrade": {"type": "bool", "default": False},
             "cancel": {"type": "bool", "default": False},
+            "members_planned": {"type": "bool", "default": False},
             "started": {"type": "dict", "default": {}},
             "configuration": {"type": "dict", "default": {}},
             "databases": {"type": "dict", "default": {}},

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
 from ansible_collections.etcdops.headroom.plugins.module_utils._release import change as release_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.stored_members import (
     read_members,
@@ -19,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._release.v2_entri
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.waits import FLUSH_KEY, ReleaseError, Steps
 
 from bench.common.member import Member, releases
-from tests.integration.client import EVENT_SECONDS, connection
+from tests.integration.client import EVENT_SECONDS, connection, etcdctl, run, wait_for_leader, wait_until
 
 OLD, MIDDLE, NEW = releases()
 PORT = 26400
@@ -130,6 +133,56 @@ def test_a_downgrade_is_cancelled_in_the_middle(cluster: Members) -> None:
     assert not steps.cancel()
     cluster.roll(higher, ("m0", "m1"))
     cluster.settle(higher)
+
+
+def test_a_downgrade_is_cancelled_although_the_member_that_it_changed_does_not_start(cluster: Members) -> None:
+    form(cluster, NEW)
+    cluster.settle(NEW)
+    steps = cluster.steps(NEW)
+    steps.enable(MIDDLE)
+    cluster.roll(MIDDLE, ("m0",))
+    cluster.running["m0"].stop()
+    request = release_change.Request(NEW, {"m0": MIDDLE, "m1": NEW, "m2": NEW}, cancel=True)
+    found, members = steps.observe()
+    assert {member.name for member in found.members if member.downgrade_to} == {"m1", "m2"}, (
+        "the plan of members reads it"
+    )
+    assert release_change.find_blockers(found, members, request) == []
+    assert steps.cancel()
+    cluster.roll(NEW, ("m0",))
+    cluster.settle(NEW)
+
+
+def test_a_member_that_is_lost_in_the_middle_of_an_upgrade_is_replaced(cluster: Members) -> None:
+    form(cluster, MIDDLE)
+    cluster.settle(MIDDLE)
+    cluster.steps(MIDDLE).flush()
+    cluster.roll(NEW, ("m0",))
+    lost = cluster.running.pop("m2")
+    lost.stop()
+    steps, alive = cluster.steps(NEW), list(cluster.running.values())
+    wait_for_leader(alive)
+    request = release_change.Request(NEW, {"m0": NEW, "m1": MIDDLE})
+    [blocker] = release_change.find_blockers(*steps.observe(), request)
+    assert "m2 is not healthy" in blocker.text
+    assert not release_change.find_blockers(*steps.observe(), replace(request, members_planned=True))
+    compared = compare_members(steps.link, steps.endpoints, EVENT_SECONDS)
+    assert (compared.verdict, len(compared.hashes)) == (hashes.AGREE, 2), "of both releases"
+    etcdctl(alive, "member", "remove", next(one.id for one in steps.observe()[0].members if one.name == "m2"))
+    shutil.rmtree(cluster.folder / "m2")
+    # etcd adds none within 5 s after an election.
+    peer_url = f"http://127.0.0.1:{cluster.ports['m2'] + 1}"
+    add = ("member", "add", "m2", "--learner", f"--peer-urls={peer_url}")
+    wait_until(lambda: run(alive, *add).returncode == 0, "etcd did not add m2")
+    joining = Member(
+        NEW, cluster.folder, cluster.ports["m2"], ["--initial-cluster-state=existing"], {}, (), "m2", cluster.ports
+    )
+    cluster.running["m2"] = joining
+    joining.start()
+    learner = next(one.id for one in steps.observe()[0].members if one.peer_urls == [peer_url])
+    wait_until(lambda: run(alive, "member", "promote", learner).returncode == 0, "etcd did not promote m2")
+    cluster.roll(NEW, ("m1",))
+    cluster.settle(NEW)
 
 
 def test_a_downgrade_goes_on_after_it_was_cancelled_in_the_middle(cluster: Members) -> None:

@@ -49,7 +49,7 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
         effect = "would break quorum" if rest < needed else "would leave no spare member"
         return _refuse(
             f"stopping {name} {effect}: not healthy: {', '.join(broken)}; {rest} of the {len(others)} other "
-            f"voting members are healthy and quorum needs {needed} of {voters}; repair the unhealthy members first",
+            f"voting members are healthy and quorum needs {needed} of {voters}; repair or replace the unhealthy members first",
             True,
         )
     interrupts = this.votes and len(others) < cluster.quorum.needed

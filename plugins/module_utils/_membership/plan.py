@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import UNKNOWN_MEMBER
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import CORRUPT, NOSPACE
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed, space
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed, obstacles, space
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import (
@@ -24,9 +22,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps
     describe,
     was_replaced,
 )
-
-# Raft entries that a voting member may be behind when the plan is made; each step waits for a smaller distance.
-PLAN_LAG = 5000
 
 
 def plan(
@@ -65,7 +60,7 @@ def plan(
             result.actor = host["host"]
     leaving = [member for member in members if member["id"] not in matched]
     _plan_removals(result, leaving, matched, members, request, where)
-    result.problems += _cluster_problems(result, view, wanted, request, where)
+    result.problems += obstacles.cluster_problems(result, view, wanted, request, where)
     if view["quorum"]["ok"]:
         result.problems += integrity.hash_problems(
             compared, request.replace, joins=bool(result.joins), confirmed=request.replace_healthy, where=where
@@ -73,7 +68,7 @@ def plan(
     if result.joins and not request.replace:
         staying = [str(member["name"]) for member in members if member["id"] in matched]
         result.problems += integrity.record_problems(record or {}, staying, where)
-    result.database = space.largest_database(members, _going(result))
+    result.database = space.largest_database(members, obstacles.going(result))
     result.lines = describe(result, view, wanted, request)
     result.lines[2:2] = integrity.hash_lines(compared)
     # A learner that has started first, since etcd accepts one learner at a time.
@@ -123,7 +118,7 @@ def _plan_host(
             )
         return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
     if replaced:
-        healthy = own and _is_healthy(entry) and not integrity.differs(compared, name)
+        healthy = own and obstacles.is_healthy(entry) and not integrity.differs(compared, name)
         if healthy and was_replaced(host, entry) and not request.replace_again:
             return "", None
         if healthy and not request.replace_healthy:
@@ -147,10 +142,6 @@ def _plan_host(
             f"{where}: {name} would move to {target}: change one thing at a time, and run site.yml first, which moves it"
         ]
     return (problems[0] if problems else ""), None
-
-
-def _is_healthy(entry: Mapping[str, Any]) -> bool:
-    return bool(entry["healthy"]) and CORRUPT not in entry.get("alarms", [])
 
 
 def _describe_other_data(identity: Mapping[str, str] | None, view: Mapping[str, Any]) -> str:
@@ -196,12 +187,12 @@ def _plan_removals(
     for member in members:
         host = matched.get(member["id"])
         join = result.joins.get(host["host"]) if host else None
-        if join and join.remove and member["role"] != "learner" and not _is_healthy(member):
+        if join and join.remove and member["role"] != "learner" and not obstacles.is_healthy(member):
             result.removes.append(Removal(member["id"], member["name"] or member["id"], down=True))
     for member in leaving:
         name = member["name"] or member["id"]
         if name in request.remove or member["id"] in request.remove:
-            result.removes.append(Removal(member["id"], name, down=not _is_healthy(member)))
+            result.removes.append(Removal(member["id"], name, down=not obstacles.is_healthy(member)))
         elif request.replace:
             result.problems.append(
                 f"{where}: its member {name} is not in the inventory; run the playbook etcdops.headroom.scale first"
@@ -217,104 +208,4 @@ def _plan_removals(
         f"{where}: etcd_scale_remove names {name}, whose host is still in the inventory; take it out of the group first"
         for name in request.remove
         if name in kept
-    ]
-
-
-def _going(result: Plan) -> set[str]:
-    """Return the ids of the members that are removed."""
-    return {removal.id for removal in result.removes} | {join.remove for join in result.joins.values()}
-
-
-def _cluster_problems(
-    result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request, where: str
-) -> list[str]:
-    """Return why the cluster does not accept a change of members now."""
-    if not (result.joins or result.removes):
-        return []
-    members = view["members"]
-    going = _going(result)
-    voters = [member for member in members if member["role"] != "learner"]
-    staying = [member for member in voters if member["id"] not in going]
-    healthy = sum(bool(member["healthy"]) for member in staying)
-    needed = len(voters) // 2 + 1
-    down_first = [removal for removal in result.removes if removal.down]
-    problems = []
-    # Members that are healthy until they are removed count for earlier removals.
-    present = healthy + sum(
-        bool(member["healthy"]) for member in voters if member["id"] in going and _is_healthy(member)
-    )
-    if not staying or present < needed:
-        if down_first or not view["quorum"]["ok"]:
-            # Alone, because the other problems follow from it, and their advice would need a quorum.
-            return [f"{where}: {_quorum_problem(voters, staying, present, needed)}"]
-        problems.append(f"{where}: no voting member would remain; a cluster needs at least one")
-    for member in staying:
-        name = member["name"] or member["id"]
-        if not member["healthy"]:
-            problems.append(
-                f"{where}: {name} is not healthy ({member['health_error']}); repair it, or replace it first"
-            )
-        elif (member["lag"] or 0) > PLAN_LAG:
-            problems.append(
-                f"{where}: {name} is {member['lag']} raft entries behind, more than {PLAN_LAG}; wait until it has caught up"
-            )
-        if request.version and member["version"] and member["version"] != request.version:
-            problems.append(
-                f"{where}: {name} runs etcd {member['version']}, but etcd_version is {request.version}; change one thing at a time: the version with "
-                "site.yml first"
-            )
-    # A dead member stops the playbook nospace, so it may be removed before. Its removal writes nothing into the full databases.
-    dead = {member["id"] for member in members if not member["healthy"]}
-    only_dead = not result.joins and all(removal.id in dead for removal in result.removes)
-    problems += _alarm_problems(view, going, where, full_blocks=not only_dead)
-    voters_after = len(hosts)
-    if voters_after % 2 == 0 and voters_after != len(voters) and not request.allow_even:
-        problems.append(
-            f"{where}: {voters_after} voting members tolerate no more failures than {voters_after - 1}; take {voters_after - 1} or "
-            f"{voters_after + 1}, or confirm the even number with -e etcd_scale_allow_even=true"
-        )
-    return problems
-
-
-def _quorum_problem(
-    voters: Sequence[Mapping[str, Any]], staying: Sequence[Mapping[str, Any]], present: int, needed: int
-) -> str:
-    """Return why members cannot change without a quorum. Members that are only stopped can give it back, and a rescue loses writes."""
-    down = [member for member in voters if not member["healthy"]]
-    names = ", ".join(f"{member['name']} ({member['health_error']})" for member in down)
-    kept = ", ".join(str(member["name"]) for member in down if member in staying)
-    return (
-        f"{present} of {len(voters)} voting members would be healthy during the change and quorum needs {needed}"
-        f"{f'; not healthy: {names}' if names else ''}. Without a quorum no member can be removed: "
-        f"{f'start or repair {kept} first (journalctl -u etcd), and only' if kept else 'repair a member first, and only'} if most members are lost for "
-        "good, run the playbook etcdops.headroom.restore_lost_quorum"
-    )
-
-
-def _alarm_problems(view: Mapping[str, Any], going: set[str], where: str, *, full_blocks: bool) -> list[str]:
-    # A removal ends CORRUPT. It does not end NOSPACE: the other databases are about as full.
-    alarms = [
-        (member["name"] or member["id"], kind)
-        for member in view["members"]
-        for kind in member["alarms"]
-        if kind != CORRUPT or member["id"] not in going
-    ]
-    alarms += [
-        (alarm["member"], alarm["type"]) for alarm in view.get("alarms", []) if alarm["member"] == UNKNOWN_MEMBER
-    ]
-    full = sorted(name for name, kind in alarms if kind == NOSPACE)
-    corrupt = sorted(name for name, kind in alarms if kind == CORRUPT)
-    advice = "run the playbook etcdops.headroom.nospace first"
-    if any(member["role"] != "learner" and not member["healthy"] for member in view["members"]):
-        advice += (
-            ", which needs all voting members: take the hosts of dead ones out of the inventory and remove them with 'ansible-playbook "
-            "etcdops.headroom.scale -e etcd_scale_allow_even=true', then run nospace, and then add hosts"
-        )
-    return [
-        *([f"{where}: the alarm NOSPACE is set by {', '.join(full)}; {advice}"] if full and full_blocks else []),
-        *(
-            [f"{where}: the alarm CORRUPT is set for {', '.join(corrupt)}; replace that member first"]
-            if corrupt
-            else []
-        ),
     ]

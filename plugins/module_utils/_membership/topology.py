@@ -51,6 +51,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``only_ipv6``: whether the host has no IPv4 address. ``listening``: the addresses on which other processes listen
     - ``has_data``: whether the data directory holds a member
     - ``forming``: whether no run has seen the first start of the cluster succeed
+    - ``data_optional``: whether the play also goes on if a member has lost its data
     - ``deployed``: whether the host has the unit of a member that a run has seen serve, and no volume that may hold its data
     - ``view``: the cluster as the member on the host described it
     - ``configured_peer_url``: the peer URL in the config file on the host
@@ -66,7 +67,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``initial_cluster``, and ``former_client_urls``: the URLs at which members answer until their update
     - ``members`` by host, with their URLs, with ``moves``: whether the rolling update changes the member's peer URL in the cluster, and with
       ``recovery``: how to go on if a part of its data is lost; empty if it needs none, because it is new or joins
-    - ``first_host``: the host that acts for the cluster
+    - ``first_host``: the host that acts for the cluster, in an existing one the first that has a member
     - ``membership``, with a request: the plan
 
     Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, for hosts without data in
@@ -139,7 +140,9 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         changes = plan_members(group.view, own, group.request, where, group.comparison, group.record, existing=existing)
         problems += changes["problems"]
     else:
-        problems += empty_problems(own, group.view, where) if existing else lost_cluster_problems(own, where)
+        optional = existing and any(member.get("data_optional") for member in own)
+        lost = empty_problems(own, group.view, where) if existing else lost_cluster_problems(own, where)
+        problems += [] if optional else lost
         problems += observed.mismatch_problems(group.view, own, where)
         moving = observed.moving_hosts(group.view, own)
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
@@ -152,7 +155,7 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         "former_client_urls": observed.former_client_urls(group.view, own),
         "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
         "members": {member["host"]: member for member in own},
-        "first_host": own[0]["host"],
+        "first_host": min(own, key=lambda member: (existing and not member["has_data"], member["host"]))["host"],
     }
     return formed, problems
 

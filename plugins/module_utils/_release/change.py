@@ -27,7 +27,8 @@ class Request:
 
     started: the release that the unit of each member starts, by the member's name; empty if unknown. downgrade: whether the
     minor version may go down. cancel: whether an enabled downgrade is about to be cancelled. flushing: whether an interrupted
-    upgrade enabled the downgrade that is enabled, to make the members save their state. max_lag: raft entries.
+    upgrade enabled the downgrade that is enabled, to make the members save their state. members_planned: whether the play first
+    removes or adds members; its plan has judged them and the alarms. max_lag: raft entries.
     """
 
     release: str
@@ -35,6 +36,7 @@ class Request:
     downgrade: bool = False
     cancel: bool = False
     flushing: bool = False
+    members_planned: bool = False
     max_lag: int = 500
 
 
@@ -81,8 +83,12 @@ def find_blockers(cluster: Cluster, members: Sequence[MemberRelease], request: R
         ]
     found = [Blocker(text) for text in _path_problems(running_releases(members), request)]
     found += [Blocker(text) for text in _downgrade_problems(members, request)]
-    found += _member_problems(cluster, request)
-    found += [Blocker(text) for text in _alarm_problems(cluster)]
+    # etcd cancels a downgrade with a quorum, and a member that does not start may be the one that the downgrade changed.
+    cancels = request.cancel and cluster.quorum.ok
+    if not (request.members_planned or cancels):
+        found += _member_problems(cluster, request)
+    if not request.members_planned:
+        found += [Blocker(text) for text in _alarm_problems(cluster)]
     return found
 
 

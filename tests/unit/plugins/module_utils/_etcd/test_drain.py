@@ -88,14 +88,14 @@ def test_preferred_members_lead_next() -> None:
             of(member("a", "leader"), member("b"), member("c", **DOWN)),
             "a",
             "stopping a would break quorum: not healthy: c (connection refused); 1 of the 2 other voting members are "
-            "healthy and quorum needs 2 of 3; repair the unhealthy members first",
+            "healthy and quorum needs 2 of 3; repair or replace the unhealthy members first",
             True,
         ),
         (
             of(member("a", "leader"), *(member(name) for name in "bcd"), member("e", **DOWN)),
             "a",
             "stopping a would leave no spare member: not healthy: e (connection refused); 3 of the 4 other voting "
-            "members are healthy and quorum needs 3 of 5; repair the unhealthy members first",
+            "members are healthy and quorum needs 3 of 5; repair or replace the unhealthy members first",
             True,
         ),
         (of(member("a")), "x", "the cluster has no member named 'x'; its members are a", False),

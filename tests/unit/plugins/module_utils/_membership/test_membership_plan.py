@@ -264,7 +264,21 @@ REFUSED = {
         THREE,
         [*own("n1", "n2", "n3"), host("n4"), host("n5")],
         {"version": "3.7.4"},
-        "n1 runs etcd 3.7.3, but etcd_version is 3.7.4; change one thing at a time",
+        "n1, n2, n3 run etcd 3.7.3, but etcd_version is 3.7.4. Change one thing at a time: keep the release in this run with -e etcd_version=3.7.3, "
+        "or change it with site.yml first",
+    ),
+    "another version while a member is dead, so that site.yml cannot change it": (
+        DEAD,
+        [*own("n1", "n3"), host("n2")],
+        {"replace": ["n2"], "version": "3.7.4"},
+        "n1, n3 run etcd 3.7.3, but etcd_version is 3.7.4. Change one thing at a time: keep the release in this run with -e etcd_version=3.7.3",
+    ),
+    "a downgrade is enabled": (
+        (member("n1", role="leader", downgrade_to="3.6"), *DEAD[1:]),
+        [*own("n1", "n3"), host("n2")],
+        {"replace": ["n2"]},
+        "a downgrade to 3.6 is enabled, and etcd lets no member join before it ends: finish it, or, if a member is lost, cancel it with "
+        "'ansible-playbook etcdops.headroom.downgrade -e etcd_downgrade_cancel=true'",
     ),
     "no quorum without the dead": (
         (LEADER, member("n2", healthy=False), member("n3", healthy=False)),
@@ -305,6 +319,69 @@ def test_refusals_name_the_cause(case):
     problems = plan(members, hosts, **request).problems
     assert any(text in problem for problem in problems), problems
     assert all(problem.startswith("cluster c: ") for problem in problems)
+
+
+def test_a_dead_member_is_removed_while_a_downgrade_is_enabled():
+    members = (member("n1", role="leader", downgrade_to="3.6"), *DEAD[1:])
+    found = plan(members, own("n1", "n3"), remove=["n2"], allow_even=True)
+    assert (found.problems, [removal.name for removal in found.removes]) == ([], ["n2"])
+
+
+def mixed(*versions, **other):
+    """Members whose change of the release was interrupted, the last one dead."""
+    running = [member(f"n{number}", version=version) for number, version in enumerate(versions, 1)]
+    last = f"n{len(versions) + 1}"
+    return [*running, member(last, healthy=False, version=None, **other)]
+
+
+MINORS, PATCHES = mixed("3.7.3", "3.6.16"), mixed("3.7.3", "3.7.2")
+LOST = {"replace": ["n3"]}, [*own("n1", "n2"), host("n3")]
+LEFT = {"remove": ["n3"], "allow_even": True}, own("n1", "n2")
+ONLY_DEAD = "n1 runs etcd 3.7.3, n2 3.6.16. Until site.yml has completed the change of the release, only dead members are removed or replaced"
+MIXED = {
+    "replaced": (MINORS, *LOST, "3.7.3", ""),
+    "replaced, patch releases": (PATCHES, *LOST, "3.7.3", ""),
+    "replaced on the way back, patch releases": (PATCHES, *LOST, "3.7.2", ""),
+    "replaced with the older release, which site.yml cannot give the others": (
+        MINORS,
+        *LOST,
+        "3.6.16",
+        "n1 runs etcd 3.7.3, n2 3.6.16, but etcd_version is 3.6.16. Use the newest of them in this run: -e etcd_version=3.7.3",
+    ),
+    "replaced with a release that no member runs": (
+        PATCHES,
+        *LOST,
+        "3.7.4",
+        "n1 runs etcd 3.7.3, n2 3.7.2, but etcd_version is 3.7.4. Use the newest of them in this run: -e etcd_version=3.7.3",
+    ),
+    "removed": (MINORS, *LEFT, "3.7.3", ""),
+    "killed after the removal": (MINORS[:2], *LOST, "3.7.3", ""),
+    "killed after the learner was added": (
+        [*MINORS[:2], learner("n3", started=False, healthy=False)],
+        {},
+        [*own("n1", "n2"), host("n3")],
+        "3.7.3",
+        "",
+    ),
+    "another one is added": ([*MINORS[:2]], {}, [*own("n1", "n2"), host("n3")], "3.7.3", ONLY_DEAD),
+    "a healthy one is removed": ([*MINORS[:2], member("n3")], *LEFT, "3.7.3", ONLY_DEAD),
+    "another one is added in the same run": (
+        MINORS,
+        {"remove": ["n3"], "allow_even": True},
+        [*own("n1", "n2"), host("n4")],
+        "3.7.3",
+        ONLY_DEAD,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_a_dead_member_in_the_middle_of_a_change_of_the_release(case):
+    """The playbooks that change the release refuse a dead member, so its replacement comes first."""
+    members, request, hosts, version, problem = MIXED[case]
+    comparison = compared("agree", hashes={"n1": "aa", "n2": "aa"})
+    found = membership_plan.plan(view(*members), hosts, Request(version=version, **request), "cluster c", comparison)
+    assert found.problems == ([f"cluster c: {problem}"] if problem else [])
 
 
 def test_a_member_that_is_only_stopped_is_started_before_a_rescue():

@@ -90,6 +90,17 @@ def moves(*members):
     return [host for host, one in found.items() if one["moves"]]
 
 
+def test_a_cluster_in_which_a_member_lost_its_data_acts_through_another():
+    """Before a downgrade is cancelled, the lost member cannot be replaced."""
+    lost = {"view": {}, "has_data": False}
+    hosts = [member("n1", **lost), deployed("n2"), deployed("n3")]
+    with pytest.raises(topology.TopologyError, match="n1 has no data"):
+        topology.form_clusters([dict(host) for host in hosts])
+    found = topology.form_clusters([{**host, "data_optional": True} for host in hosts])["etcd"]
+    assert (found["state"], found["first_host"]) == ("existing", "n2")
+    assert topology.form_clusters([member("n1"), member("n2")])["etcd"]["first_host"] == "n1"
+
+
 def test_members_that_move():
     assert moves(deployed("n1"), deployed("n2", "10.9.9.2"), deployed("n3")) == ["n2"]
     assert moves(*(deployed(host, peer_port=12380) for host in ("n1", "n2", "n3"))) == ["n1", "n2", "n3"]

@@ -99,6 +99,25 @@ def test_a_member_that_this_change_took_down_is_no_blocker() -> None:
     assert blockers(Request("3.6.16", {"b": "3.5.35"}), "3.5.35", "3.5.35", "3.5.35", view=view)
 
 
+def test_a_member_that_the_play_removes_first_is_no_blocker() -> None:
+    """The plan of the members judges them: the playbook replace is the remedy for a member that is lost in the middle of an upgrade."""
+    dead = {"healthy": False, "health_error": "refused"}
+    view = cluster("CORRUPT", a={"role": "learner"}, b=dead)
+    assert len(blockers(Request("3.6.16", {}), "3.5.35", "3.6.16", view=view)) == len(("learner", "dead", "alarm"))
+    assert not blockers(Request("3.6.16", {}, members_planned=True), "3.5.35", "3.6.16", view=view)
+    [text] = blockers(Request("3.5.35", {}, members_planned=True), "3.5.35", "3.6.16", view=view)
+    assert "a downgrade has to be enabled" in text
+
+
+def test_a_downgrade_is_cancelled_although_a_member_does_not_start() -> None:
+    """etcd cancels it with a quorum. The member that does not start may be the one that the downgrade changed."""
+    down = {"a": {"healthy": False, "health_error": "refused"}, "b": {"role": "learner"}, "c": {"lag": 900}}
+    request = Request("3.7.3", {"a": "3.6.16", "b": "3.7.3", "c": "3.7.3"}, cancel=True)
+    assert not blockers(request, "3.7.3", "3.7.3", "3.7.3", view=cluster(**down), downgrade_to="3.6")
+    view = replace(cluster(**down), quorum=Quorum(3, 2, 0, False))
+    assert blockers(request, "3.7.3", "3.7.3", "3.7.3", view=view, downgrade_to="3.6")
+
+
 def test_members_that_this_change_took_down_are_the_repair_of_a_lost_quorum() -> None:
     down = {"healthy": False, "health_error": "refused"}
     alone = {"healthy": False, "health_error": "it knows no leader", "version": "3.5.35"}
