@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which hosts playbook scale retires: those of the members that etcd_scale_remove names, by name or by id."""
+"""Which hosts the playbooks scale and replace retire: those of the members that etcd_scale_remove names, by name or by id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 PROJECT = Path(__file__).resolve().parents[2]
-PLAYBOOK = PROJECT / "playbooks" / "scale.yml"
+PLAYBOOK = PROJECT / "playbooks" / "_members.yml"
 ROLE = PROJECT / "roles" / "etcd"
 GIVEN = [["etcd-4", "etcd-5"], "etcd-4,etcd-5", "etcd-4, etcd-5", None]
 LEARNER, MEMBER, CLUSTER = "6d3c0aa95f2b7c11", "8e9e05c52164694d", "cdf818194e3a8c32"

@@ -105,6 +105,12 @@ def _plan_host(
                 f"{where}: {host['host']} holds {_describe_other_data(identity, view)}; {_clearing_advice(host)}",
                 None,
             )
+        if request.replace and not replaced:
+            return (
+                f"{where}: its host {host['host']} is no member yet: take it out of the group in this run and add it later with the playbook "
+                f"etcdops.headroom.scale, or name it too: -e etcd_replace={','.join([*request.replace, name])}",
+                None,
+            )
         return "", Join(name, aside=host["has_data"])
     own = host["has_data"] and (not identity or identity["member_id"] == entry["id"])
     started = bool(entry["client_urls"])
@@ -183,7 +189,10 @@ def _plan_removals(
     request: Request,
     where: str,
 ) -> None:
-    """Add the removals: members that are replaced and down, then members that left the inventory."""
+    """Add the removals: members that are replaced and down, then members that left the inventory.
+
+    A replacement may need both, because each of two dead members prevents that the other one is changed alone.
+    """
     for member in members:
         host = matched.get(member["id"])
         join = result.joins.get(host["host"]) if host else None
@@ -192,11 +201,9 @@ def _plan_removals(
     for member in leaving:
         name = member["name"] or member["id"]
         if name in request.remove or member["id"] in request.remove:
-            result.removes.append(Removal(member["id"], name, down=not obstacles.is_healthy(member)))
-        elif request.replace:
-            result.problems.append(
-                f"{where}: its member {name} is not in the inventory; run the playbook etcdops.headroom.scale first"
-            )
+            # etcd accepts one learner at a time.
+            first = member["role"] == "learner" or not obstacles.is_healthy(member)
+            result.removes.append(Removal(member["id"], name, down=first))
         else:
             kind = "learner" if member["role"] == "learner" else "member"
             result.problems.append(

@@ -28,7 +28,7 @@ class Join:
 
 @dataclass(frozen=True)
 class Removal:
-    """A member to remove. down: it is removed before others join, else after them."""
+    """A member to remove. down: it is down or a learner, so it is removed before others join, else after them."""
 
     id: str
     name: str
@@ -70,7 +70,12 @@ def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, A
         for member in sorted(view["members"], key=lambda one: str(one["name"]))
     )
     lines = [f"Members now: {now}", f"Members wanted: {', '.join(sorted(host['name'] for host in hosts))}"]
-    steps = [f"remove {removal.name} ({removal.id}), which is down" for removal in plan.removes if removal.down]
+    learners = {member["id"] for member in view["members"] if member["role"] == "learner"}
+    steps = [
+        f"remove {removal.name} ({removal.id}), which is {'a learner' if removal.id in learners else 'down'}"
+        for removal in plan.removes
+        if removal.down
+    ]
     removed = {removal.id for removal in plan.removes}
     for host, join in sorted(plan.joins.items(), key=lambda item: (not item[1].listed, item[0])):
         parts = [f"remove {join.name} ({join.remove})"] if join.remove and join.remove not in removed else []

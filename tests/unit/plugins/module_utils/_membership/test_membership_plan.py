@@ -198,6 +198,34 @@ def test_two_of_five_are_replaced_in_one_run():
     assert list(found.joins) == ["n2", "n5"]
 
 
+def test_a_replacement_continues_the_join_of_a_host_that_it_does_not_name():
+    members = (LEADER, member("n3"), learner("n4", started=False))
+    found = plan(members, [*own("n1", "n3"), host("n2"), host("n4")], replace=["n2"], allow_even=True)
+    assert (found.problems, list(found.joins)) == ([], ["n4", "n2"])
+
+
+@pytest.mark.parametrize(
+    ("members", "hosts", "left", "order"),
+    [
+        # An aborted scale left the learner, whose host was taken out of the inventory.
+        ((*DEAD, learner("n9", started=False, healthy=False)), [], "id-n9", ["id-n2", "id-n9"]),
+        ((*DEAD, learner("n9")), [], "n9", ["id-n2", "id-n9"]),
+        ((*DEAD, member("n4"), member("n5", healthy=False)), own("n4"), "n5", ["id-n2", "id-n5"]),
+    ],
+    ids=["a learner", "a learner that runs", "another dead member"],
+)
+def test_a_member_that_left_is_removed_in_the_run_that_replaces_another(members, hosts, left, order):
+    """Neither is possible without the other: a removal needs the dead member's host, and a new learner needs the old one's place."""
+    wanted = [*own("n1", "n3"), host("n2"), *hosts]
+    problems = plan(members, wanted, replace=["n2"], allow_even=True).problems
+    assert f'add -e \'{{"etcd_scale_remove": ["{left}"]}}\'' in problems[0]
+    found = plan(members, wanted, replace=["n2"], remove=[left], allow_even=True)
+    assert (found.problems, found.joins) == ([], {"n2": Join("n2", remove="id-n2")})
+    assert [removal.id for removal in found.removes if removal.down] == order, "before the new one is added"
+    what = "a learner" if "n9" in left else "down"
+    assert any(line.endswith(f", which is {what}") and left in line for line in found.lines), found.lines
+
+
 def test_a_member_that_left_is_removed_by_name_only():
     hosts = own("n1", "n2", "n3")
     members = (*THREE, member("n4"), member("n5", healthy=False))
@@ -308,7 +336,14 @@ REFUSED = {
         (*DEAD, member("n4")),
         [*own("n1", "n3"), host("n2")],
         {"replace": ["n2"]},
-        "its member n4 is not in the inventory; run the playbook etcdops.headroom.scale first",
+        'its member n4 is not in the inventory. To remove it, add -e \'{"etcd_scale_remove": ["n4"]}\'; to keep it, put its host into the inventory',
+    ),
+    "replacing while a host waits for a later scale": (
+        DEAD,
+        [*own("n1", "n3"), host("n2"), host("n4")],
+        {"replace": ["n2"], "allow_even": True},
+        "its host n4 is no member yet: take it out of the group in this run and add it later with the playbook etcdops.headroom.scale, or name it too: "
+        "-e etcd_replace=n2,n4",
     ),
 }
 
@@ -488,7 +523,7 @@ def test_a_dead_member_is_not_replaced_before_the_others_are_compared(comparison
         (SPLIT, {}, "restore a backup that passed its drill"),
         (compared("agree"), {}, ""),
         (compared("differ", "n9"), {}, ""),
-        (compared("differ", "n2"), {"replace": ["n4"]}, ""),
+        (compared("differ", "n2"), {"replace": ["n4", "n5"]}, ""),
     ],
     ids=["differs", "no majority", "agrees", "of a member that left", "replace.yml compares by itself"],
 )
