@@ -567,6 +567,7 @@ member:
       bytes that the files in O(data_dir) occupy. RV(ignore:wal_available) is that number for O(wal_dir); none if it shares the volume of O(data_dir).
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file); RV(ignore:other_data_dir) is the data dir there if it differs from
       O(data_dir) and contains a member. Both are none otherwise.
+    - RV(ignore:other_identity) is the member that wrote the newest WAL segment below RV(ignore:other_data_dir), in the format of RV(ignore:identity).
     - RV(ignore:corruption_checks) are the feature gates of etcd's corruption checks that O(config_file) enables.
     - RV(ignore:identity) is the member that wrote the newest WAL segment - RV(ignore:member_id) and RV(ignore:cluster_id) in hexadecimal, as
       C(etcdctl member list) prints them; none without a segment.
@@ -588,6 +589,7 @@ member:
     configured_peer_url: https://10.0.0.11:2380
     corruption_checks: [InitialCorruptCheck, CompactHashCheck]
     other_data_dir: null
+    other_identity: null
 unit:
   description:
     - State of O(unit) in systemd - RV(ignore:name), RV(ignore:load_state) (C(not-found) if there is none), RV(ignore:active_state),
@@ -688,10 +690,6 @@ if sys.version_info[:2] < MIN_PYTHON:
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.config_file import (
-    configured_value,
-    corruption_checks,
-)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
@@ -711,6 +709,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.reco
     read_records,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import disk_check, live_latency, wal_move
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage.configured_member import configured_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.host_storage import storage_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._tls import host_certificates
 
@@ -774,17 +773,6 @@ def priority_facts(asked: dict[str, Any], unit: dict[str, Any] | None) -> dict[s
     """Compare every thread of the unit's process with the requested priority; None without a process."""
     goal = host_priority.parse_priority(asked["io_class"], asked["io_priority"], asked["nice"])
     return host_priority.compare(unit["main_pid"], goal) if unit and unit["main_pid"] else None
-
-
-def configured_facts(config: str, data_dir: str) -> dict[str, Any]:
-    """Return the settings of the current config file that are compared with the inventory."""
-    configured = configured_value(config, "data-dir")
-    moved = configured and os.path.realpath(configured) != os.path.realpath(data_dir)
-    return {
-        "configured_peer_url": configured_value(config, "initial-advertise-peer-urls"),
-        "corruption_checks": corruption_checks(config),
-        "other_data_dir": configured if moved and wal_move.member_facts(configured, None)["present"] else None,
-    }
 
 
 def gather(module: AnsibleModule) -> dict[str, Any]:

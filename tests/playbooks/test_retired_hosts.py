@@ -41,6 +41,11 @@ def holds(templar: Templar, conditions: list[Any]) -> bool:
 
 
 @pytest.mark.parametrize(
+    "folder",
+    ["identity", "other_identity"],
+    ids=["in etcd_data_dir", "in the folder that its variables named before it left the group"],
+)
+@pytest.mark.parametrize(
     ("given", "host", "identity", "retired"),
     [
         (["etcd-5"], "etcd-5", LEARNER, True),
@@ -53,7 +58,7 @@ def holds(templar: Templar, conditions: list[Any]) -> bool:
     ],
 )
 def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
-    given: list[str], host: str, identity: str | None, retired: bool
+    given: list[str], host: str, identity: str | None, retired: bool, folder: str
 ) -> None:
     loader, task = task_of_playbook()
     variables = {
@@ -68,7 +73,25 @@ def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
     }
     entered = holds(Templar(loader=loader, variables=variables), task["when"])
     found = {"member_id": identity, "cluster_id": CLUSTER} if identity else None
-    variables |= {"etcd_name": host, "etcd_host_facts": {"member": {"present": bool(identity), "identity": found}}}
+    member = {
+        "present": folder == "identity" and bool(identity),
+        "identity": None,
+        "other_data_dir": None,
+        folder: found,
+    }
+    if folder == "other_identity" and identity:
+        member["other_data_dir"] = "/data/etcd"
+    variables |= {"etcd_name": host, "etcd_host_facts": {"member": member}, "etcd_data_dir": "/var/lib/etcd/data"}
     tasks = loader.load_from_file(str(ROLE / "tasks" / "retire.yml"), trusted_as_template=True)
     [retire] = [task for task in tasks if task["name"] == "Retire the host"]
-    assert (entered and holds(Templar(loader=loader, variables=variables), retire["when"])) is retired
+    templar = Templar(loader=loader, variables=variables)
+    assert (entered and holds(templar, retire["when"])) is retired
+    said = templar.template(tasks[0]["ansible.builtin.debug"]["msg"])
+    why = (
+        "its data does not belong to a member that was removed" if identity else "it has no data in /var/lib/etcd/data"
+    )
+    assert said.startswith(f"{host} stays unchanged: {why}")
+    if retired:
+        aside = next(task for task in retire["block"] if task["name"] == "Move the data aside")["vars"]["_etcd_aside"]
+        member["wal_dirs"] = []
+        assert templar.template(aside) == ("/data/etcd" if folder == "other_identity" else "/var/lib/etcd/data")
