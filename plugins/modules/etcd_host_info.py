@@ -203,7 +203,9 @@ options:
         type: path
         default: /etc/etcd/tls/client.key
       etcdctl_path:
-        description: The C(etcdctl) to use.
+        description:
+          - The C(etcdctl) to use if there is none below O(install_dir).
+          - The newest one there is used, because before 3.6 C(etcdctl) does not show that a downgrade is enabled.
         type: path
         default: /usr/local/bin/etcdctl
       request_timeout:
@@ -755,6 +757,8 @@ def disk_latencies(asked: dict[str, Any]) -> dict[str, Any]:
 def etcd_facts(module: AnsibleModule, present: bool) -> dict[str, Any]:
     """Query the cluster and the member on this host, if there is one, and if etcdctl is installed."""
     asked = module.params["cluster"]
+    newest = host_facts.newest_program(module.params["install_dir"], "etcdctl")
+    asked = {**asked, "etcdctl_path": newest or asked["etcdctl_path"]}
     if not present or not os.path.exists(asked["etcdctl_path"]):
         return {"etcd": None, "disk_live": None}
     unit = module.params["unit"] or CONNECTION_ARGUMENTS["unit"]["default"]

@@ -119,6 +119,50 @@ def test_downgrade_by_one_minor_version_and_another():
     assert not any(again.changed.values()), again.output
 
 
+def lose_data(host):
+    """Leave a host whose data directory is gone, as with a new disk."""
+    folders = "$(awk '/^(data|wal)-dir:/ {print $2}' /etc/etcd/etcd.yml)"
+    Site().on(host, f"systemctl stop etcd && rm -rf -- {folders}")
+
+
+@pytest.mark.campaign
+def test_a_member_that_is_lost_in_the_middle_of_an_upgrade_is_replaced():
+    old = running()[0]
+    new = releases()[releases().index(old) + 1]
+    interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=new)
+    lost = next(host for host, status in statuses().items() if status["version"] == old)
+    lose_data(lost)
+    for playbook, variables in (
+        ("playbooks/upgrade.yml", {"etcd_upgrade_to": new}),
+        ("playbooks/replace.yml", {"etcd_replace": lost, "etcd_version": old}),
+    ):
+        refused = play(playbook, **variables)
+        assert refused.code != 0 and not any(refused.changed.values()), refused.output
+    assert f"Use the newest of them in this run: -e etcd_version={new}" in " ".join(refused.output.split())
+    with writing():
+        run = play("playbooks/replace.yml", etcd_replace=lost, etcd_version=new)
+        assert run.code == 0, run.output
+    assert running() == [new] and len(statuses()) == len(HOSTS)
+
+
+@pytest.mark.campaign
+def test_a_downgrade_is_cancelled_although_the_member_that_it_changed_is_lost():
+    new = running()[0]
+    old = releases()[releases().index(new) - 1]
+    interrupted("playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=old)
+    changed = next(host for host in HOSTS if old in Site().on(host, "systemctl show -P ExecStart etcd"))
+    lose_data(changed)
+    refused = play("playbooks/replace.yml", etcd_replace=changed, etcd_version=new)
+    assert refused.code != 0 and not any(refused.changed.values()), refused.output
+    assert f"a downgrade to {old.rpartition('.')[0]}" in " ".join(refused.output.split()), refused.output
+    with writing():
+        cancelled = play("playbooks/downgrade.yml", etcd_downgrade_cancel=True, etcd_version=new)
+        assert f"etcdops.headroom.replace -e etcd_replace={changed}" in " ".join(cancelled.output.split())
+        run = play("playbooks/replace.yml", etcd_replace=changed, etcd_version=new)
+        assert run.code == 0, run.output
+    assert running() == [new] and len(statuses()) == len(HOSTS)
+
+
 @pytest.mark.campaign
 def test_upgrade_and_downgrade_with_authentication_on():
     enabled = play("playbooks/auth.yml", **AUTH)

@@ -280,6 +280,12 @@ def installed_versions(folder: str) -> list[str]:
     )
 
 
+def newest_program(folder: str, name: str) -> str:
+    """Return the path of a program, such as etcdctl, of the newest version in folder/<version>; empty without one."""
+    paths = (os.path.join(folder, version, name) for version in reversed(installed_versions(folder)))
+    return next((path for path in paths if os.access(path, os.X_OK)), "")
+
+
 def cgroup_version(root: str = "/sys/fs/cgroup") -> int | None:
     """Return 2 for the unified hierarchy, 1 for a legacy or hybrid one, None without cgroups."""
     if os.path.exists(os.path.join(root, "cgroup.controllers")):

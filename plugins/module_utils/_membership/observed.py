@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
+
 
 def best_view(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the most complete view, one with a quorum if there is any; empty if no member answered."""
@@ -76,6 +78,12 @@ def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, An
     return [problem for member in members if member["has_data"] for problem in _mismatches(view, member, where)]
 
 
+def has_unfinished_join(view: Mapping[str, Any], member: Mapping[str, Any]) -> bool:
+    """Return whether a host has data of a member that was added at its URL, but never served: etcd lists it without a name."""
+    unstarted = (found for found in view.get("members", []) if not found["name"])
+    return bool(member["has_data"]) and any(member["peer_url"] in found["peer_urls"] for found in unstarted)
+
+
 def _listed(view: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     return next((item for item in view.get("members", []) if item["name"] == name), None)
 
@@ -83,6 +91,11 @@ def _listed(view: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
 def _mismatches(view: Mapping[str, Any], member: Mapping[str, Any], where: str) -> list[str]:
     listed = view.get("members", [])
     found = _listed(view, member["name"])
+    if listed and found is None and has_unfinished_join(view, member):
+        return [
+            f"{where}: the join of {member['host']} did not finish: run the playbook that added it again, etcdops.headroom.scale, or "
+            f"'{REPLACE.format(names=member['name'])}'"
+        ]
     if listed and found is None:
         names = ", ".join(item["name"] or item["id"] for item in listed)
         return [

@@ -51,7 +51,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``only_ipv6``: whether the host has no IPv4 address. ``listening``: the addresses on which other processes listen
     - ``has_data``: whether the data directory holds a member
     - ``forming``: whether no run has seen the first start of the cluster succeed
-    - ``data_optional``: whether the play also goes on if a member has lost its data
+    - ``data_optional``: whether the play also goes on if a member has lost its data, or has not finished its join
     - ``deployed``: whether the host has the unit of a member that a run has seen serve, and no volume that may hold its data
     - ``view``: the cluster as the member on the host described it
     - ``configured_peer_url``: the peer URL in the config file on the host
@@ -143,7 +143,8 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         optional = existing and any(member.get("data_optional") for member in own)
         lost = empty_problems(own, group.view, where) if existing else lost_cluster_problems(own, where)
         problems += [] if optional else lost
-        problems += observed.mismatch_problems(group.view, own, where)
+        settled = [member for member in own if not (optional and observed.has_unfinished_join(group.view, member))]
+        problems += observed.mismatch_problems(group.view, settled, where)
         moving = observed.moving_hosts(group.view, own)
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
     advice = {member["host"]: recovery.advise(group.view, [member], own) for member in kept}

@@ -150,6 +150,12 @@ def test_versions_are_folders_with_an_executable_server(tmp_path: Path) -> None:
     (tmp_path / "3.6.0").mkdir()
     assert host_facts.installed_versions(str(tmp_path)) == ["3.7.0-rc.1", "3.7.0", "3.7.3", "3.10.0"]
     assert host_facts.installed_versions(str(tmp_path / "none")) == []
+    # etcdctl before 3.6 does not show that a downgrade is enabled, and the link in /usr/local/bin may be that of an older release.
+    assert host_facts.newest_program(str(tmp_path), "etcdctl") == ""
+    for name in ("3.7.0", "3.7.3"):
+        (tmp_path / name / "etcdctl").touch()
+        (tmp_path / name / "etcdctl").chmod(0o755)
+    assert host_facts.newest_program(str(tmp_path), "etcdctl") == str(tmp_path / "3.7.3" / "etcdctl")
 
 
 def test_cgroup_version(tmp_path: Path) -> None:

@@ -101,6 +101,18 @@ def test_a_cluster_in_which_a_member_lost_its_data_acts_through_another():
     assert topology.form_clusters([member("n1"), member("n2")])["etcd"]["first_host"] == "n1"
 
 
+def test_a_member_whose_join_did_not_finish():
+    """etcd lists it without a name until it serves, and refuses its start while a downgrade is enabled."""
+    answer = view("n1", "n2", "n3")
+    answer["members"][2] |= {"name": "", "client_urls": []}
+    hosts = [deployed("n1", view=answer), deployed("n2", view=answer), deployed("n3", view={})]
+    text = "the join of n3 did not finish: run the playbook that added it again, etcdops.headroom.scale, or 'ansible-playbook etcdops.headroom.replace"
+    with pytest.raises(topology.TopologyError, match=text):
+        topology.form_clusters([dict(host) for host in hosts])
+    found = topology.form_clusters([{**host, "data_optional": True} for host in hosts])["etcd"]
+    assert found["state"] == "existing"
+
+
 def test_members_that_move():
     assert moves(deployed("n1"), deployed("n2", "10.9.9.2"), deployed("n3")) == ["n2"]
     assert moves(*(deployed(host, peer_port=12380) for host in ("n1", "n2", "n3"))) == ["n1", "n2", "n3"]
