@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -81,6 +82,22 @@ def test_flags_and_variables_of_a_process_are_judged(tmp_path: Path, inventory: 
     assert "durability/unsafe_no_fsync" in {finding["rule"] for finding in written["findings"]}
     assert written["plans"][0]["settings"]["snapshot_count"] > 0
     assert any(line.startswith("gone: ") for line in written["unchecked"]) and "  not checked: gone: " in done.stdout
+
+
+def test_etcd_starts_with_the_planned_settings(tmp_path: Path, inventory: Path) -> None:
+    variables = {"ETCD_SNAPSHOT_COUNT": "50000", "ETCD_AUTO_COMPACTION_RETENTION": "1h"}
+    member = Member(NEW, tmp_path, PORT, ["--quota-backend-bytes=3000000000"], variables, name="m0")
+    with running([member]):
+        done = inspect(member, inventory)
+    planned = done.stdout.partition("planned settings for m0")[2]
+    flags = re.findall(r"^ *(--[a-z-]+=\S+)$", planned, re.M)
+    environment = dict(re.findall(r"^ *(ETCD_[A-Z_]+)=(\S+)$", planned, re.M))
+    assert {flag.partition("=")[0] for flag in flags} >= {
+        "--quota-backend-bytes"
+    } and environment.keys() >= variables.keys(), planned
+    changed = Member(NEW, tmp_path, PORT, flags, {**variables, **environment}, name="m0")
+    with running([changed]):
+        assert changed.process and changed.process.poll() is None
 
 
 def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path, inventory: Path) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
@@ -19,33 +19,75 @@ _KUBESPRAY = {
     "quota_backend_bytes": "etcd_quota_backend_bytes",
     "snapshot_count": "etcd_snapshot_count",
 }
+# RKE2 runs etcd in a static pod with this part in the path of its config file, also with another data-dir.
+_RKE2 = "/rke2/server/db/etcd/"
 
 
 def planned_lines(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[str]:
     """Return the lines for one process, each file's after a line that names it. process: as etcd_process_info returns it."""
-    kind = process["supervisor"]["kind"]
+    supervisor = process["supervisor"]
+    unit = supervisor["unit"] if supervisor["kind"] == "service" else ""
     if process["environment"].get("ETCD_INITIAL_CLUSTER_TOKEN") == _KUBESPRAY_TOKEN:
-        return _kubespray(plan, process["supervisor"]["unit"] if kind == "service" else "")
-    if kind == "pod":
-        return _static_pod(plan)
-    if kind == "container":
-        return _compose(plan, process)
-    unit = process["supervisor"]["unit"] if kind == "service" else ""
-    return [*_settings(plan, process, unit), *_limits(plan, unit)]
+        return _kubespray(plan, unit)
+    if _RKE2 in process["config_file"]:
+        return _rke2(plan)
+    flags, variables = ([], {}) if process["config_file"] else _places(plan, process)
+    if supervisor["kind"] == "pod":
+        own = _static_pod(plan, flags, {**variables, **plan["environment"]})
+    elif supervisor["kind"] == "container":
+        own = _compose(plan, flags, {**variables, **plan["environment"]}, supervisor["engine"])
+    else:
+        own = [*_settings(flags, variables, unit or "the script that starts etcd"), *_limits(plan, unit)]
+    return [*_config_file(plan, process["config_file"]), *own, *_unread_environment(process)]
 
 
-def _settings(plan: Mapping[str, Any], process: Mapping[str, Any], unit: str) -> list[str]:
-    """Return the settings for a config file, for environment variables, or for a command line, as the process has them now."""
-    if process["config_file"]:
-        lines = [f"{_spelling(plan, name, 'key')}: {value}" for name, value in _values(plan)]
-        return [f"{process['config_file']}:", *indented(lines)]
-    where = unit or "the script that starts etcd"
-    variables = [name for name in process["environment"] if name.startswith("ETCD_")]
-    flags = [word for word in process["command"][1:] if word.startswith("-")]
-    if len(variables) > len(flags):
-        lines = [f"{_spelling(plan, name, 'env')}={value}" for name, value in _values(plan)]
-        return [f"the environment file of {where}:", *indented(lines)]
-    return [f"etcd's command line in {where}:", *indented(_flags(plan))]
+def _places(plan: Mapping[str, Any], process: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
+    """Return the settings as flags, and those as variables.
+
+    etcd exits at its start if a setting is both, so each is printed as what it is now; a new one as what most settings are.
+    """
+    given = {word.lstrip("-").partition("=")[0] for word in process["command"][1:] if word.startswith("-")}
+    known = {name: _spellings(name, "env") & process["environment"].keys() for name in SETTINGS}
+    prefers_variables = sum(map(bool, known.values())) > len(given)
+    flags, variables = [], {}
+    for name, value in _values(plan):
+        if known[name] or (prefers_variables and not _spellings(name, "flag") & given):
+            variables[_spelling(plan, name, "env")] = value
+        else:
+            flags.append(f"--{_spelling(plan, name, 'flag')}={value}")
+    return flags, variables
+
+
+def _spellings(name: str, form: str) -> set[str]:
+    """Return the names of a setting in all series: a release also knows names of the previous one."""
+    return {spellings[form] for spellings in SETTINGS[name].values()}
+
+
+def _config_file(plan: Mapping[str, Any], path: str) -> list[str]:
+    """Return the settings for a config file, with which etcd ignores flags and variables; nothing without one."""
+    lines = [f"{_spelling(plan, name, 'key')}: {value}" for name, value in _values(plan)]
+    return [f"{path}:", *indented(lines)] if path else []
+
+
+def _settings(flags: list[str], variables: Mapping[str, str], where: str) -> list[str]:
+    """Return the settings for a command line and an environment file."""
+    lines = []
+    if flags:
+        lines += [f"etcd's command line in {where}:", *indented(flags)]
+    if variables:
+        lines += [
+            f"the environment file of {where}:",
+            *indented(f"{name}={value}" for name, value in variables.items()),
+        ]
+    return lines
+
+
+def _unread_environment(process: Mapping[str, Any]) -> list[str]:
+    if process["config_file"] or not process["problem"]:
+        return []
+    return [
+        "The environment of etcd was not read. If it has one of these settings, change it there: etcd does not start if a flag sets it too."
+    ]
 
 
 def _limits(plan: Mapping[str, Any], unit: str) -> list[str]:
@@ -73,34 +115,44 @@ def _kubespray(plan: Mapping[str, Any], unit: str) -> list[str]:
     return [*inventory, *(_limits(plan, unit) if unit else [])]
 
 
-def _static_pod(plan: Mapping[str, Any]) -> list[str]:
+def _rke2(plan: Mapping[str, Any]) -> list[str]:
+    """Return the settings as options of RKE2, which writes the config file and the static pod of etcd itself."""
     lines = [
-        "spec:",
-        "  containers:",
-        "    - command:",
-        *(f"        - {flag}" for flag in _flags(plan)),
-        "      env:",
-        *(f"        - {{name: {name}, value: {value}}}" for name, value in plan["environment"].items()),
-        "      resources:",
-        f"        limits: {{memory: {plan['memory_max'] // MIB}Mi}}",
+        "etcd-arg:",
+        *(f'  - "{_spelling(plan, name, "key")}={value}"' for name, value in _values(plan)),
+        *_section("etcd-extra-env:", [f'  - "{name}={value}"' for name, value in plan["environment"].items()]),
+        "control-plane-resource-limits:",
+        f'  - "etcd-memory={plan["memory_max"] // MIB}Mi"',
     ]
+    return ["/etc/rancher/rke2/config.yaml (RKE2 overwrites etcd's config file and manifest):", *indented(lines)]
+
+
+def _static_pod(plan: Mapping[str, Any], flags: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    # Kubernetes accepts only strings as values of variables.
+    variables = [f'    - {{name: {name}, value: "{value}"}}' for name, value in environment.items()]
+    container = [
+        *_section("command:", [f"    - {flag}" for flag in flags]),
+        *_section("env:", variables),
+        "resources:",
+        f"  limits: {{memory: {plan['memory_max'] // MIB}Mi}}",
+    ]
+    container = [f"{'      ' if position else '    - '}{line}" for position, line in enumerate(container)]
+    lines = ["spec:", "  containers:", *container]
     return ["the manifest of the static pod, for example /etc/kubernetes/manifests/etcd.yaml:", *indented(lines)]
 
 
-def _compose(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[str]:
+def _compose(plan: Mapping[str, Any], flags: Sequence[str], environment: Mapping[str, str], engine: str) -> list[str]:
     lines = [
-        "command:",
-        *(f"  - {flag}" for flag in _flags(plan)),
-        "environment:",
-        *(f"  {name}: {value}" for name, value in plan["environment"].items()),
+        *_section("command:", [f"  - {flag}" for flag in flags]),
+        *_section("environment:", [f'  {name}: "{value}"' for name, value in environment.items()]),
         f"mem_limit: {plan['memory_max'] // MIB}m",
     ]
-    engine = process["supervisor"]["engine"] or "the engine"
-    return [f"the service in the Compose file (or the same options for {engine} run):", *indented(lines)]
+    where = f"the service in the Compose file (or the same options for {engine or 'the engine'} run):"
+    return [where, *indented(lines)]
 
 
-def _flags(plan: Mapping[str, Any]) -> list[str]:
-    return [f"--{_spelling(plan, name, 'flag')}={value}" for name, value in _values(plan)]
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, *lines] if lines else []
 
 
 def _values(plan: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -97,6 +97,96 @@ def test_settings_are_lines_for_the_file_that_has_them_now(process: dict[str, An
     assert all(part in text for part in expected), text
 
 
+MILVUS = {
+    "ETCD_AUTO_COMPACTION_MODE": "revision",
+    "ETCD_AUTO_COMPACTION_RETENTION": "1000",
+    "ETCD_QUOTA_BACKEND_BYTES": "4294967296",
+    "ETCD_SNAPSHOT_COUNT": "50000",
+}
+FOUR_VARIABLES = {"ETCD_NAME": "a", "ETCD_DATA_DIR": "/d", "ETCD_CERT_FILE": "/c", "ETCD_KEY_FILE": "/k"}
+MILVUS_FLAGS = [
+    "etcd",
+    "-advertise-client-urls=http://etcd:2379",
+    "-listen-client-urls",
+    "http://0.0.0.0:2379",
+    "--data-dir",
+    "/etcd",
+]
+
+
+@pytest.mark.parametrize(
+    ("process", "expected", "refused"),
+    [
+        (
+            a_process("container", command=MILVUS_FLAGS, environment=MILVUS),
+            ['    ETCD_SNAPSHOT_COUNT: "', '    ETCD_QUOTA_BACKEND_BYTES: "', '    GOMEMLIMIT: "'],
+            ["--snapshot-count", "--quota-backend-bytes", "--auto-compaction"],
+        ),
+        (
+            a_process("pod", environment={"ETCD_SNAPSHOT_COUNT": "50000"}),
+            ['        - {name: ETCD_SNAPSHOT_COUNT, value: "', "        - --quota-backend-bytes="],
+            ["--snapshot-count=", "ETCD_QUOTA_BACKEND_BYTES"],
+        ),
+        (
+            a_process(command=["etcd", "--quota-backend-bytes=8G"], environment=FOUR_VARIABLES),
+            [
+                "the environment file of etcd.service:",
+                "  ETCD_SNAPSHOT_COUNT=",
+                "command line in etcd.service:\n  --quota-backend-bytes=",
+            ],
+            ["ETCD_QUOTA_BACKEND_BYTES", "--snapshot-count="],
+        ),
+        (
+            a_process(
+                command=["etcd", "-quota-backend-bytes", "8G", "--name=a"], environment={"ETCD_SNAPSHOT_COUNT": "1"}
+            ),
+            ["  ETCD_SNAPSHOT_COUNT=", "  --quota-backend-bytes=", "  --experimental-snapshot-catchup-entries="],
+            ["ETCD_QUOTA_BACKEND_BYTES", "--snapshot-count="],
+        ),
+        # Kubernetes sets such variables for a Service named etcd.
+        (
+            a_process(
+                "pod", environment={"ETCD_SERVICE_HOST": "10.0.0.1", "ETCD_SERVICE_PORT": "2379", "ETCD_PORT": "tcp://"}
+            ),
+            ["        - --snapshot-count="],
+            ["ETCD_SNAPSHOT_COUNT"],
+        ),
+    ],
+)
+def test_a_setting_stays_the_flag_or_the_variable_that_it_is(
+    process: dict[str, Any], expected: list[str], refused: list[str]
+) -> None:
+    text = "\n".join(planned_lines(PLAN, process))
+    assert all(part in text for part in expected), text
+    assert not any(part in text for part in refused), text
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("pod", ["{name: GOMEMLIMIT, value: ", "{memory: 2048Mi}"]), ("container", ["GOMEMLIMIT: ", "mem_limit: 2048m"])],
+)
+def test_with_a_config_file_the_manifest_has_only_what_etcd_obeys(kind: str, expected: list[str]) -> None:
+    process = a_process(kind, config_file="/etc/etcd.yml", environment={"ETCD_SNAPSHOT_COUNT": "1"})
+    text = "\n".join(planned_lines(PLAN, process))
+    assert all(part in text for part in ["/etc/etcd.yml:\n  snapshot-count: ", *expected]), text
+    assert "--snapshot-count" not in text and "ETCD_SNAPSHOT_COUNT" not in text, text
+
+
+def test_settings_of_rke2_are_its_own_options() -> None:
+    process = a_process("pod", config_file="/var/lib/rancher/rke2/server/db/etcd/config")
+    lines = planned_lines(PLAN, process)
+    assert lines[0].startswith("/etc/rancher/rke2/config.yaml (RKE2 overwrites"), lines
+    assert "  etcd-arg:" in lines and '    - "etcd-memory=2048Mi"' in lines, lines
+    assert any(line.startswith('    - "experimental-snapshot-catch-up-entries=') for line in lines), lines
+    assert not any("--" in line for line in lines), lines
+
+
+def test_an_unread_environment_is_mentioned_once() -> None:
+    lines = planned_lines(PLAN, a_process(problem="run as root"))
+    assert [line for line in lines if line.startswith("The environment of etcd was not read.")] == lines[-1:]
+    assert "was not read" not in "".join(planned_lines(PLAN, a_process(config_file="/c", problem="its config file")))
+
+
 def test_measured_memory_stands_beside_the_plan() -> None:
     lines = page_lines(MEASURED, [a_process()], PLANS)
     assert lines[2].split()[:7] == ["a", "40.0", "MiB", "60.0", "MiB", "1.0", "GiB"]
