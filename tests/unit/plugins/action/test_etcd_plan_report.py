@@ -65,7 +65,7 @@ def play_several(folder: Path, cases: Sequence[dict[str, Any]], **environment: s
     Variable check_mode: whether the task only predicts the change.
     """
     source = ROOT / "ansible_collections/etcdops/headroom/playbooks/plan.yml"
-    [book] = yaml.safe_load(source.read_text())
+    [_controller, book] = yaml.safe_load(source.read_text())
     [task] = book["tasks"]
     book["vars_files"] = [str((source.parent / path).resolve()) for path in book["vars_files"]]
     book["tasks"] = [
