@@ -170,6 +170,9 @@ sample:
     complete:
       description: Whether all keys of the range were read.
       type: bool
+    kubernetes:
+      description: Whether keys of Kubernetes, below C(/registry/), were among them.
+      type: bool
     pages:
       description: Number of requests.
       type: int
@@ -201,6 +204,7 @@ members:
     - Without permission to read the status, the release and the sizes of the database are those of the metrics.
     - C(wal_fsync) and C(backend_commit) are 99th percentiles of the window. If the window has fewer than 100 samples, they are percentiles since the
       member started (C(since_start)), unless the window has at least 20 samples and the slowest of them is faster.
+    - C(compact_revision) is the revision of the last compaction, -1 if the cluster was never compacted.
     - C(leader_changes) is the number in the window. C(leader_changes_since_start) includes the first election.
     - C(certificate) is the certificate of the client port, null without TLS.
   returned: success
@@ -218,6 +222,7 @@ members:
       db_size: 104857600
       db_size_in_use: 62914560
       db_quota: 2147483648
+      compact_revision: 150211
       lag: 0
       watchers: 412
       watch_streams: 96

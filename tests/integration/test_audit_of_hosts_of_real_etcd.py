@@ -21,6 +21,7 @@ import yaml
 from bench.common.audit import audit, rules
 from bench.common.member import Member, binary, releases, running
 from bench.plan.cgroup import Group, NoMemoryCgroup, find, usable
+from tests.integration.client import etcdctl
 
 NEW = releases()[-1]
 PORT = 25860
@@ -130,6 +131,21 @@ def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path,
     page = (tmp_path / "audit.html").read_text()
     assert "DENY durability/unsafe_no_fsync" in page and "<svg" in page
     assert "name a file like audit.json, audit.sarif or audit.html" in " ".join(refused.stdout.split())
+
+
+def compaction_findings(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return re.findall(r"^(?:WARN|DENY) compaction/off", done.stdout, re.M)
+
+
+def test_keys_of_an_api_server_show_that_it_compacts(tmp_path: Path, inventory: Path) -> None:
+    member = Member(NEW, tmp_path, PORT, name="m0")
+    with running([member]):
+        assert compaction_findings(inspect(member, inventory)) == ["DENY compaction/off"]
+        etcdctl(member, "put", "other", "1")
+        etcdctl(member, "compact", "2")
+        assert compaction_findings(inspect(member, inventory)) == ["WARN compaction/off"]
+        etcdctl(member, "put", "/registry/pods/default/a", "1")
+        assert compaction_findings(inspect(member, inventory)) == []
 
 
 def test_without_endpoints_and_processes_there_is_one_clear_error(tmp_path: Path) -> None:

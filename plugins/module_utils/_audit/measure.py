@@ -24,6 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.condition 
     describe_condition,
     read_certificates,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.groups import KUBERNETES
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import Ask, History, read_history
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import (
     Reader,
@@ -175,6 +176,7 @@ def _describe_sample(sample: Sample | str, budget: Budget, source: Member) -> di
         "keys": len(read.keys),
         "keys_total": read.total,
         "complete": read.complete and not isinstance(sample, str),
+        "kubernetes": any(key.name.startswith(KUBERNETES) for key, _weight in read.keys),
         "pages": budget.pages,
         "bytes": budget.read,
         "bytes_limit": budget.bound,
@@ -212,6 +214,7 @@ def describe_member(member: Member, reading: MemberReading) -> dict[str, Any]:
         "db_size_in_use": member.db_size_in_use or (own.count("db_size_in_use") if own else None),
         "lag": member.lag,
         "db_quota": member.db_quota or (last.count("quota") if last else None),
+        "compact_revision": own.count("compact_revision") if own else None,
         **figures,
         "problem": member.health_error or _status_problem(member) or reading.problem,
     }

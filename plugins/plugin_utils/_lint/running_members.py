@@ -33,6 +33,7 @@ def linter_document(
     for entry, member in zip(entries, members):
         entry["live"].update(_hash(member["name"] or member["id"], comparison or {}))
         entry["live"].update(_backup(backups))
+        entry["live"].update(_compacted(measured))
         process = process_of(member, processes)
         if process is not None:
             entry.update(add_process(entry, process))
@@ -63,6 +64,7 @@ def _member(member: Mapping[str, Any], measured: Mapping[str, Any], peers: str) 
         "where": {},
         "twice": {},
         "workload": dict(measured["etcd_workload"]),
+        "kubernetes": bool(measured.get("sample", {}).get("kubernetes")),
         "live": _live(member, _alarms(member, measured)),
     }
 
@@ -144,6 +146,12 @@ def _hash(name: str, comparison: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     if verdict == hashes.UNDECIDED and name in comparison["hashes"]:
         return {"same_hash": _fact(hashes.describe(comparison), False)}
     return {"same_hash": _fact("same", True)} if name in comparison.get("agreeing", []) else {}
+
+
+def _compacted(measured: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return whether the cluster was ever compacted. All members have the same compactions; some may not have shown them."""
+    revision = max((member.get("compact_revision") or 0 for member in measured["members"]), default=0)
+    return {"compacted": _fact("compacted", True)} if revision > 0 else {}
 
 
 def _backup(backups: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

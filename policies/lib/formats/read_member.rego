@@ -39,6 +39,7 @@ import data.headroom.units
 # The audit adds to a running member:
 #   workload     object: the measured workload
 #   live         object: fact → {name, value}
+#   kubernetes   true if it has keys of Kubernetes, whose API server compacts
 #
 # The facts in `live` that come from the cluster:
 #   alarms, healthy, same_hash
@@ -48,6 +49,7 @@ import data.headroom.units
 #   leader_changes                          number during the measurement
 #   elections                               number since the member started
 #   uptime                                  seconds
+#   compacted                               true if the cluster was ever compacted
 #   certificate_days                        days until the certificate expires
 #   certificate_start                       when it becomes valid, if that is in the future
 #   backup_hours                            age of the newest backup
@@ -71,6 +73,7 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 		"complete": object.get(member, "complete", false),
 		"silent": array.concat(member.silent, _silent(member)),
 		"workload": object.get(member, "workload", {}),
+		"kubernetes": object.get(member, "kubernetes", false),
 	},
 	_release(member),
 	_data_on_host(member),

@@ -66,6 +66,13 @@ def test_what_members_state_reaches_the_linter_as_flags() -> None:
     assert second["live"]["alarms"]["value"] == []
 
 
+def test_a_compaction_on_any_member_and_keys_of_kubernetes_are_evidence() -> None:
+    never = a_cluster(a_member("a", compact_revision=-1), a_member("b"))
+    assert not any("compacted" in one["live"] or one["kubernetes"] for one in described(never))
+    once = {**a_cluster(a_member("a", compact_revision=7), a_member("b")), "sample": {"kubernetes": True}}
+    assert all(one["live"]["compacted"]["value"] and one["kubernetes"] for one in described(once))
+
+
 def test_an_alarm_of_no_member_or_a_removed_one_is_an_alarm_of_every_member() -> None:
     alarms = [{"member": "0", "type": "CORRUPT"}, {"member": "4d", "type": "NOSPACE"}]
     for member in described({**a_cluster(a_member("a"), a_member("b")), "alarms": alarms}):
