@@ -156,6 +156,20 @@ def test_without_endpoints_and_processes_there_is_one_clear_error(tmp_path: Path
     assert "Traceback" not in done.stdout + done.stderr
 
 
+def test_processes_without_client_urls_are_named(inventory: Path) -> None:
+    # As variables, because another etcd may run on this machine.
+    found = [
+        {"name": "m0", "hostname": "a", "client_urls": [], "problem": ""},
+        {"name": "m1", "hostname": "b", "client_urls": [], "problem": "run as root"},
+    ]
+    done = audit("", NEW, inventory, inspect="kube_control_plane", ansible_become=False, etcd_audit_processes=found)
+    text = " ".join(done.stdout.split())
+    assert done.returncode != 0 and "have no advertise-client-urls: m0 on a, m1 on b (run as root)." in text, (
+        done.stdout
+    )
+    assert "no etcd process was found" not in text
+
+
 def test_backups_without_hosts_to_look_on_are_refused() -> None:
     done = audit("http://127.0.0.1:1", NEW, backups="/var/backups/etcd")
     assert done.returncode != 0 and "but inspect is not set" in " ".join(done.stdout.split())

@@ -44,7 +44,7 @@ class Timing:
 
 def answering_cluster(connection: Connection, endpoints: list[str]) -> Cluster:
     """Return the cluster. Raises MeasureError if no member answers."""
-    cluster = observe_cluster(connection, endpoints)[0]
+    cluster = observe_cluster(connection, endpoints, read_at_endpoints=True)[0]
     if not cluster.members:
         fix = (
             "Authentication is on: set login_user and login_password, or client_cert and client_key of a user"
@@ -60,8 +60,14 @@ def choose_reader(cluster: Cluster) -> Member:
     usable = [member for member in cluster.members if member.votes and member.endpoint and member.version is not None]
     usable = usable or [member for member in cluster.members if member.votes and member.healthy]
     if not usable:
-        found = "; ".join(f"{member.name or member.id}: {member.health_error}" for member in cluster.members)
-        raise MeasureError(f"no voting member returns its status: {found}")
+        found = "; ".join(
+            f"{member.name or member.id} at {member.endpoint or 'no URL'}: {member.status_error or member.health_error}"
+            for member in cluster.members
+        )
+        raise MeasureError(
+            f"no voting member returns its status: {found}. Add a URL to endpoints at which a member itself answers, "
+            "or correct the members' advertise-client-urls"
+        )
     return min(usable, key=lambda member: (member.role == "leader", member.lag or 0, member.name))
 
 
@@ -75,7 +81,7 @@ def scrape_members(
     if not urls:
         answered = iter(found)
         return {
-            member.id: next(answered) if member.endpoint else "it was added but never started"
+            member.id: _own(next(answered), member) if member.endpoint else "it was added but never started"
             for member in cluster.members
         }
     problems = [page for page in found if isinstance(page, str)]
@@ -83,6 +89,13 @@ def scrape_members(
     pages: dict[str, Scrape | str] = {member.id: missing for member in cluster.members}
     pages.update({page.member_id: page for page in found if isinstance(page, Scrape)})
     return pages
+
+
+def _own(page: Scrape | str, member: Member) -> Scrape | str:
+    """Return a page of metrics, or why it is not the member's: a load balancer chooses a member for each request."""
+    if isinstance(page, str) or page.member_id == member.id:
+        return page
+    return f"the metrics at {member.endpoint} are those of another member ({page.member_id})"
 
 
 def _scrape(connection: Connection, url: str, clock: Callable[[], float]) -> Scrape | str:

@@ -62,12 +62,16 @@ def observe_serving_cluster(connection: Connection, endpoints: list[str]) -> tup
         time.sleep(PAUSE)
 
 
-def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Cluster, str]:
+def observe_cluster(
+    connection: Connection, endpoints: list[str], *, read_at_endpoints: bool = False
+) -> tuple[Cluster, str]:
     """Query a cluster's members, their status and their health.
 
     The list is requested from ``endpoints``; then each member is asked at its own client URL. Statuses are requested by
     one etcdctl for each member, all at once: a single etcdctl asks for them one after the other, and each silent member
     would cost a whole timeout.
+    read_at_endpoints: ask a member whose own URL does not answer at the one of ``endpoints`` that answers with its id, such
+    as a forwarded port. Only to read: behind a load balancer, the next request may reach another member.
     Returns the cluster and the name of the member that returned the list. Raises EtcdctlError if etcdctl cannot be run;
     a cluster that does not answer is a result.
     """
@@ -95,8 +99,29 @@ def observe_cluster(connection: Connection, endpoints: list[str]) -> tuple[Clust
             statuses.update(parse_status(_output(answer)))
             if url not in statuses:
                 refused[url] = failure_reason(answer)
+        if read_at_endpoints:
+            spare = [url for url in open_endpoints if url not in urls]
+            silent = {member_id for member_id, url in targets.items() if url and url not in statuses}
+            found = _statuses_of_silent(pool, connection, spare, silent)
+            targets.update({status.member_id: url for url, status in found.items()})
+            statuses.update(found)
+            readable = [url for url, status in found.items() if not status.learner]
+            if readable:
+                healths.update(parse_health(_output(run_etcdctl(connection, readable, "endpoint", "health"))))
     cluster = assemble_cluster(listed, targets, statuses, healths, refused)
     return cluster, next((member.name for member in listed.members if member.id == listed.answered_by), "")
+
+
+def _statuses_of_silent(
+    pool: ThreadPoolExecutor, connection: Connection, urls: list[str], silent: set[str]
+) -> dict[str, Status]:
+    """Return the statuses at these URLs, one for each member that is among the silent ones. silent: ids."""
+    found: dict[str, Status] = {}
+    for url, answer in zip(urls, pool.map(lambda url: run_etcdctl(connection, [url], "endpoint", "status"), urls)):
+        status = parse_status(_output(answer)).get(url)
+        if status and status.member_id in silent - {one.member_id for one in found.values()}:
+            found[url] = status
+    return found
 
 
 def view_cluster(connection: Connection, endpoints: list[str]) -> ClusterView:

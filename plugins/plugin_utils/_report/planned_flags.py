@@ -77,7 +77,7 @@ def _settings(flags: list[str], variables: Mapping[str, str], where: str) -> lis
     if variables:
         lines += [
             f"the environment file of {where}:",
-            *indented(f"{name}={value}" for name, value in variables.items()),
+            *indented([f"{name}={value}" for name, value in variables.items()]),
         ]
     return lines
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socketserver
 import sys
@@ -77,6 +78,30 @@ def test_observe_cluster(tmp_path: Path, version: str) -> None:
     assert (nobody.members, nobody.error) == ([], "http://127.0.0.1:1: connection refused")
     gone, _name = cluster_view.observe_cluster(link, [f"http://127.0.0.1:{port}" for port in ports])
     assert gone.error.count("connection refused") == 3
+
+
+@pytest.mark.parametrize("version", ["3.5", "3.6", "3.7"])
+def test_a_member_that_only_a_given_endpoint_reaches(tmp_path: Path, version: str) -> None:
+    """Such as a member in a container, or behind a forwarded port. Only its id tells which member answers there."""
+    data = json.loads((FIXTURES / f"etcdctl-{version}.json").read_text().replace("https://", "http://"))
+    prefix = {"3.5": 325, "3.6": 326, "3.7": 327}[version]
+    own = f"http://127.0.0.1:{prefix}30"
+    with listening(1) as (port,):
+        spare = f"http://127.0.0.1:{port}"
+        for what in ("status", "health"):
+            data[what]["stdout"] = data[what]["stdout"].replace(own, spare)
+        answers = tmp_path / "answers.json"
+        answers.write_text(json.dumps(data))
+        path = tmp_path / "etcdctl"
+        path.write_text(ETCDCTL.format(python=os.path.realpath(sys.executable), answers=str(answers)))
+        path.chmod(0o755)
+        link = etcdctl.Connection(str(path), None, None, None, 60.0)
+        strict, _name = cluster_view.observe_cluster(link, [spare])
+        found, _name = cluster_view.observe_cluster(link, [spare], read_at_endpoints=True)
+    assert [(one.endpoint, one.healthy) for one in strict.members if one.endpoint == own] == [(own, False)]
+    assert not any(one.healthy for one in strict.members)
+    assert [(one.name, one.endpoint, one.healthy) for one in found.members if one.version] == [("m3", spare, True)]
+    assert [one.health_error for one in found.members if one.name != "m3"] == ["connection refused"] * 2
 
 
 @pytest.mark.parametrize(
