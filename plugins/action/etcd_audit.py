@@ -54,6 +54,7 @@ ARGUMENTS: dict[str, Any] = {
     "comparison": {"type": "dict", "default": {}},
     "processes": {"type": "list", "elements": "dict", "default": []},
     "backups": {"type": "list", "elements": "dict", "default": []},
+    "backup_dirs": {"type": "list", "elements": "str", "default": []},
     "unread_hosts": {"type": "dict", "default": {}},
     "budget": {"type": "raw"},
     "report": {"type": "str"},
@@ -85,9 +86,8 @@ class ActionModule(ActionBase):
             findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
-        audit = Audit(
-            measured, findings, arguments["processes"], plans, arguments["backups"], arguments["unread_hosts"]
-        )
+        given = (arguments[name] for name in ("backups", "unread_hosts", "backup_dirs"))
+        audit = Audit(measured, findings, arguments["processes"], plans, *given)
         _print(["", *state_lines(measured), "", *audit.end_lines(), ""])
         for level, line in finding_lines(findings, len(measured["members"]), "member"):
             display.display(line, color=COLORS[level])

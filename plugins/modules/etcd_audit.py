@@ -41,6 +41,11 @@ options:
     type: list
     elements: dict
     default: []
+  backup_dirs:
+    description: The directories in which M(etcdops.headroom.etcd_process_info) was to look for backups. If it did so on no host, RV(unchecked) says so.
+    type: list
+    elements: str
+    default: []
   unread_hosts:
     description:
       - Why M(etcdops.headroom.etcd_process_info) returned no process on a host, by the host's name in the inventory.

@@ -170,6 +170,14 @@ def test_processes_without_client_urls_are_named(inventory: Path) -> None:
     assert "no etcd process was found" not in text
 
 
+@pytest.mark.parametrize("pattern", ["etdc", "empty", "kube_control_plane:!kube_control_plane"])
+def test_a_pattern_that_matches_no_host_is_one_clear_error(pattern: str, inventory: Path) -> None:
+    inventory.write_text(inventory.read_text() + "[empty]\n")
+    done = audit("http://127.0.0.1:1", NEW, inventory, inspect=pattern, backups="/b")
+    assert done.returncode != 0 and done.stdout.count("fatal: [") == 1, done.stdout
+    assert f"inspect is {pattern}, which matches no host of this run" in " ".join(done.stdout.split()), done.stdout
+
+
 def test_backups_without_hosts_to_look_on_are_refused() -> None:
     done = audit("http://127.0.0.1:1", NEW, backups="/var/backups/etcd")
     assert done.returncode != 0 and "but inspect is not set" in " ".join(done.stdout.split())

@@ -27,7 +27,7 @@ pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto } .deny { color
 
 @dataclass(frozen=True)
 class Audit:
-    """The content of an audit. plans: as ``plan_members`` returns them. hosts: as ``unchecked`` takes them."""
+    """The content of an audit. plans: as ``plan_members`` returns them. hosts, backup_dirs: as ``unchecked`` takes them."""
 
     measured: Mapping[str, Any]
     findings: Sequence[Finding]
@@ -35,6 +35,7 @@ class Audit:
     plans: Sequence[MembersPlan]
     backups: Sequence[Mapping[str, Any]] = ()
     hosts: Mapping[str, str] = field(default_factory=dict)
+    backup_dirs: Sequence[str] = ()
 
     def denials_first(self) -> list[Finding]:
         """Return the findings, those that deny first."""
@@ -42,7 +43,7 @@ class Audit:
 
     def unchecked(self) -> list[str]:
         """Return what was not checked and why, one line each."""
-        return unchecked(self.measured, self.processes, self.backups, self.hosts)
+        return unchecked(self.measured, self.processes, self.backups, self.hosts, self.backup_dirs)
 
     def end_lines(self) -> list[str]:
         """Return the lines below the findings."""

@@ -19,17 +19,20 @@ def unchecked(
     processes: Sequence[Process],
     backups: Sequence[Mapping[str, Any]],
     hosts: Mapping[str, str],
+    backup_dirs: Sequence[str] = (),
 ) -> list[str]:
     """Return what was not checked and why, one line each.
 
     measured: as etcd_workload_info returns it. processes, backups: as etcd_process_info returns them on all hosts. hosts: why
-    inspected hosts returned no process, by their names in the inventory.
+    inspected hosts returned no process, by their names in the inventory. backup_dirs: where the hosts were to be searched for backups.
     """
     lines = [
         *(f"{host}: {' '.join(reason.split())}" for host, reason in sorted(hosts.items())),
         *_of_members(measured),
+        *(_of_hosts(measured, processes) if processes or hosts else ()),
         *_of_processes(measured, processes),
         *(f"{one['hostname']}: {one['problem']}" for one in backups if one["problem"]),
+        *([f"backups: no host was searched for {', '.join(backup_dirs)}"] if backup_dirs and not backups else ()),
     ]
     return list(dict.fromkeys(lines))
 
@@ -44,6 +47,13 @@ def _of_members(measured: Mapping[str, Any]) -> Iterator[str]:
         if problem:
             yield f"{member_name(member)}: {problem}"
     yield from measured.get("unreadable", [])
+
+
+def _of_hosts(measured: Mapping[str, Any], processes: Sequence[Process]) -> Iterator[str]:
+    """Yield members without a process on the hosts that were inspected, which may lack the member's host."""
+    for member in measured["members"]:
+        if process_of(member, processes) is None:
+            yield f"{member_name(member)}: no process of its host was read: settings, limit, disk and certificates were not checked"
 
 
 def _of_processes(measured: Mapping[str, Any], processes: Sequence[Process]) -> Iterator[str]:

@@ -216,7 +216,7 @@ def test_the_newest_backup_is_named() -> None:
         {**old, "hostname": "b", "age": 7300},
         {**old, "path": None, "age": None, "problem": "/b cannot be read"},
     )
-    audit = Audit(MEASURED, [], [a_process()], PLANS, backups=[old, new, unread])
+    audit = Audit(MEASURED, [], [a_process(), a_process(name="b")], PLANS, backups=[old, new, unread])
     expected = ["  newest backup: /b/1.db on b, 2 hours old", "  not checked: a: /b cannot be read"]
     assert audit.end_lines()[-2:] == expected
     assert json.loads(as_json(audit))["backups"][1]["age"] == 7300

@@ -74,6 +74,7 @@ EXPECTED = [
     "a: its status could not be read: permission denied",
     "b: https://b:2379 shows no certificate: timed out",
     "b: HTTP status 404",
+    "c: no process of its host was read: settings, limit, disk and certificates were not checked",
     "etcd with PID 7 on host-a: cert-file /pki/a.crt: it contains no certificate in PEM form",
     "etcd with PID 8 on host-b: run as root (become)",
     "etcd with PID 9 on host-events (name events, client URLs https://events:2379) matches no member, or not clearly one",
@@ -93,6 +94,20 @@ def test_what_was_not_checked_is_in_the_text_and_in_all_files() -> None:
     texts = ["no plan: the budget is too small", *(f"not checked: {line}" for line in EXPECTED)]
     assert notes == [("warning", text) for text in texts]
     assert "not checked: gone: Failed to connect to the host" in as_html(audit, None)
+
+
+def test_hosts_that_all_failed_leave_members_and_backups_unchecked() -> None:
+    measured = {**MEASURED, "members": [a_member("a")], "unreadable": []}
+    hosts = {"gone": "unreachable"}
+    lines = Audit(measured, [], [], [], hosts=hosts, backup_dirs=["/b", "/c"]).unchecked()
+    assert lines == [
+        "gone: unreachable",
+        "a: no process of its host was read: settings, limit, disk and certificates were not checked",
+        "backups: no host was searched for /b, /c",
+    ]
+    searched = [{**BACKUPS[0], "problem": ""}]
+    assert Audit(measured, [], [a_process("a", 7)], [], searched, backup_dirs=["/b"]).unchecked() == []
+    assert Audit(measured, [], [], []).unchecked() == []
 
 
 def test_a_cluster_that_was_checked_completely_has_no_notes() -> None:
