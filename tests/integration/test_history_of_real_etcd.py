@@ -9,12 +9,14 @@ import base64
 import contextlib
 import json
 import shutil
+import signal
 import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
@@ -33,7 +35,7 @@ scrape_configs: [{{job_name: anything, static_configs: [{{targets: ["127.0.0.1:{
 
 
 @contextlib.contextmanager
-def prometheus(folder: Path) -> Iterator[None]:
+def prometheus(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server that scrapes the member each second, and wait until it has a scrape."""
     if not shutil.which("prometheus"):
         pytest.skip("Prometheus is not installed: the set-up takes it from Debian's package, where available")
@@ -44,7 +46,7 @@ def prometheus(folder: Path) -> Iterator[None]:
     try:
         wait_until(lambda: server.poll() is not None or scrapes(), "Prometheus scraped no member")
         assert server.poll() is None, (folder / "prometheus.log").read_text()
-        yield
+        yield server
     finally:
         server.terminate()
         server.wait()
@@ -54,7 +56,7 @@ def prometheus(folder: Path) -> Iterator[None]:
 def samples(metric: str) -> list[tuple[float, float]]:
     """Each scrape of a metric: the time in seconds and the value."""
     with contextlib.suppress(OSError):
-        with urllib.request.urlopen(f"{SERVER}/api/v1/query?query={metric}[10m]") as answer:
+        with urllib.request.urlopen(f"{SERVER}/api/v1/query?query={quote(metric)}[10m]") as answer:
             found = json.load(answer)["data"]["result"]
             return [(at, float(value)) for at, value in found[0]["values"]] if found else []
     return []
@@ -123,6 +125,20 @@ def test_a_burst_before_the_measurement_is_the_peak(capsys: pytest.CaptureFixtur
     assert "http://127.0.0.1:25991/api/v1/series does not answer" in unknown["msg"]
     assert "/api/v1/series answered 404" in strange["msg"]
     assert "history is 'a week'" in length["msg"] and "7d" in length["msg"]
+
+
+def test_a_burst_before_the_job_was_renamed_is_the_peak(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    member = Member(releases()[-1], tmp_path, PORT)
+    with running([member]), prometheus(tmp_path) as server:
+        rate = burst(member)
+        wait_for_scrapes(2)
+        config = tmp_path / "prometheus.yml"
+        config.write_text(config.read_text().replace("anything", "a-new-name"))
+        server.send_signal(signal.SIGHUP)
+        renamed = 'etcd_server_id{job="a-new-name"}'
+        wait_until(lambda: len(samples(renamed)) > 2, "Prometheus did not scrape under the new name")
+        found = measure(capsys, member)
+    assert found["etcd_workload"]["puts_per_second"] >= rate * 0.85, found
 
 
 def test_a_server_that_does_not_scrape_the_members(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def parse_length(text: str) -> int:
 def read_history(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) -> History:
     """Return the history of a cluster. member_ids: in hexadecimal digits, as etcd's metric etcd_server_id. Raises MeasureError."""
     matchers = _matchers(ask, member_ids, seconds, now)
-    interval = _scrape_interval(ask, matchers[0], now)
+    interval = _scrape_interval(ask, matchers, now)
     step = max(interval, math.ceil(seconds / _MAX_POINTS))
 
     def series(expression: str) -> Series:
@@ -98,7 +98,10 @@ def read_history(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) 
 
 
 def _matchers(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) -> list[str]:
-    """Return for each member the labels that its series have, as a selector's matchers."""
+    """Return the sets of labels that the members' series have, as matchers of selectors.
+
+    A member may have several: those before its job or its target was renamed, and those of each job that scrapes it.
+    """
     ids = sorted(member_ids)
     pattern = "|".join(f"0*{one}" for one in ids)
     asked = {
@@ -106,31 +109,32 @@ def _matchers(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) -> 
         "start": f"{now - seconds:.3f}",
         "end": f"{now:.3f}",
     }
-    found: dict[str, dict[str, str]] = {}
-    for labels in ask("series", asked):
-        found.setdefault(str(labels.get("server_id", "")).lstrip("0"), labels)
+    found = {
+        ",".join(
+            f'{name}="{_escape(labels[name])}"' for name in sorted(labels) if name not in ("__name__", "server_id")
+        )
+        for labels in ask("series", asked)
+    }
     if not found:
         raise MeasureError(
             f"Prometheus has no etcd_server_id of the members {', '.join(ids)}: it does not scrape them, or drops this metric"
         )
-    return [
-        ",".join(
-            f'{name}="{_escape(labels[name])}"' for name in sorted(labels) if name not in ("__name__", "server_id")
-        )
-        for _id, labels in sorted(found.items())
-    ]
+    return sorted(found)
 
 
 def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _scrape_interval(ask: Ask, matchers: str, now: float) -> int:
+def _scrape_interval(ask: Ask, matchers: list[str], now: float) -> int:
     """Return about how many seconds lie between two scrapes of a member, a minute if the last ones are older than 10 minutes."""
-    asked = {"query": f"etcd_server_id{{{matchers}}}[10m]", "time": f"{now:.3f}"}
-    times = [at for at, _value in _points(ask("query", asked), asked["query"])]
-    steps = sorted(later - earlier for earlier, later in zip(times, times[1:]))
-    return max(1, round(steps[len(steps) // 2])) if steps else 60
+    for one in matchers:
+        asked = {"query": f"etcd_server_id{{{one}}}[10m]", "time": f"{now:.3f}"}
+        times = [at for at, _value in _points(ask("query", asked), asked["query"])]
+        steps = sorted(later - earlier for earlier, later in zip(times, times[1:]))
+        if steps:
+            return max(1, round(steps[len(steps) // 2]))
+    return 60
 
 
 def _highest_of(name: str, matchers: list[str], function: str = "", window: str = "") -> str:

@@ -62,6 +62,36 @@ def test_large_values_of_the_night_count_as_far_as_they_fill_the_log() -> None:
     assert size == round((9000 * 200 + 1000 * 100_000) / 10_000)
 
 
+def test_a_member_that_was_scraped_under_other_labels_before() -> None:
+    """A renamed job, or another instance: the peak is in the old series, and only the new one has scrapes of the last minutes."""
+    members = [{"__name__": "etcd_server_id", "server_id": "ab", "job": job} for job in ("new", "before", "new")]
+    asked: list[str] = []
+    usual = answers(asked, [10, 200, 30], [1000, 40_000, 3000], members)
+
+    def ask(path: str, arguments: dict[str, str]) -> Any:
+        if path == "query":
+            asked.append(arguments["query"])
+            recent = 'job="new"' in arguments["query"]
+            return {"result": [{"values": [[3000, "1"], [3015, "1"], [3030, "1"]]}] if recent else []}
+        return usual(path, arguments)
+
+    found = history.read_history(ask, ["ab"], 3600, 3600.0)
+    assert (found.step, found.puts_peak) == (15, 200)
+    assert all(query.count('{job="new"}') == query.count('{job="before"}') for query in asked if "10m" not in query)
+    assert [query for query in asked if "10m" in query] == [
+        'etcd_server_id{job="before"}[10m]',
+        'etcd_server_id{job="new"}[10m]',
+    ]
+
+
+def test_without_recent_scrapes_a_minute_is_assumed() -> None:
+    usual = answers([], [10, 20], [100, 200], [{"server_id": "ab", "job": "a"}])
+    found = history.read_history(
+        lambda path, given: {"result": []} if path == "query" else usual(path, given), ["ab"], 3600, 1.0
+    )
+    assert found.step == 60
+
+
 def test_a_revision_may_have_several_writes() -> None:
     assert read([40, 0, 0], [400, 0, 0])[0].revision_writes == (40 + 10) / 10
     assert read([0, 0], [0, 0])[0].revision_writes == 1.0
