@@ -17,7 +17,7 @@ description:
   - Needs root to read processes of other users.
 options:
   backup_dirs:
-    description: Directories with backups of etcd by any program. The newest file of each is returned.
+    description: Directories with backups of etcd by any program. The newest file of each, and of the directories directly below it, is returned.
     type: list
     elements: path
     default: []
@@ -72,6 +72,7 @@ processes:
 backups:
   description:
     - The newest file of each directory in O(backup_dirs), by the time of its last change, and its age in seconds; both null if there is none.
+    - Files in directories directly below count too. Of more than 1000 such directories, those that changed last are searched.
     - Hidden and empty files, records and digests do not count. C(problem) says why a directory could not be read.
   returned: success
   type: list

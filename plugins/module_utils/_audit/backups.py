@@ -13,10 +13,12 @@ from typing import Any
 
 # Files next to backups: records, digests, and unfinished files.
 _BESIDE = (".json", ".sha256", ".sha256sum", ".md5", ".log", ".tmp", ".part", ".partial")
+# Of the directories for one backup each, so many are searched, those that changed last.
+_MAX_FOLDERS = 1000
 
 
 def newest_backups(directories: Sequence[str], now: float) -> list[dict[str, Any]]:
-    """Return the newest file of each directory, with its age in seconds; path and age are None if there is none.
+    """Return the newest file of each directory and the directories in it, with its age in seconds; path and age are None if there is none.
 
     now: seconds since 1970. A directory that cannot be read has the reason in ``problem``.
     """
@@ -32,20 +34,34 @@ def _newest(directory: str, now: float) -> dict[str, Any]:
         "problem": "",
     }
     try:
-        names = os.listdir(directory)
+        files, folders = _listed(directory)
     except OSError as error:
         return {**found, "problem": f"{directory} cannot be read: {error.strerror}"}
-    times = {}
-    for name in names:
+    problem = ""
+    for folder in sorted(folders, key=lambda path: folders[path], reverse=True)[:_MAX_FOLDERS]:
+        try:
+            files.update(_listed(folder)[0])
+        except OSError as error:
+            problem = f"{folder} cannot be read: {error.strerror}"
+    if not files:
+        return {**found, "problem": problem}
+    newest = max(files, key=lambda path: (files[path], path))
+    return {**found, "path": newest, "age": max(0, round(now - files[newest]))}
+
+
+def _listed(directory: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the files of a directory that may be backups, and its directories, each with the time of its last change. Raises OSError."""
+    files, folders = {}, {}
+    for name in os.listdir(directory):
         if name.startswith(".") or name.endswith(_BESIDE):
             continue
+        path = os.path.join(directory, name)
         try:
-            status = os.stat(os.path.join(directory, name))
+            status = os.stat(path)
         except OSError:  # it was removed
             continue
-        if stat.S_ISREG(status.st_mode) and status.st_size:
-            times[os.path.join(directory, name)] = status.st_mtime
-    if not times:
-        return found
-    newest = max(times, key=lambda path: (times[path], path))
-    return {**found, "path": newest, "age": max(0, round(now - times[newest]))}
+        if stat.S_ISDIR(status.st_mode):
+            folders[path] = status.st_mtime
+        elif stat.S_ISREG(status.st_mode) and status.st_size:
+            files[path] = status.st_mtime
+    return files, folders

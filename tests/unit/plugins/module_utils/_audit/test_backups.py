@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit import backups
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.backups import newest_backups
 
 NOW = 1_000_000.0
@@ -27,6 +29,47 @@ def test_the_newest_file_counts_and_what_lies_beside_it_does_not(tmp_path: Path)
     (tmp_path / "a-folder").mkdir()
     (found,) = newest_backups([str(tmp_path)], NOW)
     assert (found["path"], found["age"], found["problem"]) == (str(tmp_path / "snapshot"), 7000, "")
+
+
+def test_a_directory_for_each_backup(tmp_path: Path) -> None:
+    for name, age in (("etcd-1", 90_000), ("etcd-2", 7000), (".etcd-3", 10), ("etcd-4.part", 10)):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "snapshot.db", age)
+    write(tmp_path / "etcd-2" / "snapshot.db.sha256", 10)
+    (tmp_path / "etcd-2" / "deeper").mkdir()
+    write(tmp_path / "etcd-2" / "deeper" / "other", 10)
+    (found,) = newest_backups([str(tmp_path)], NOW)
+    assert (found["path"], found["age"], found["problem"]) == (str(tmp_path / "etcd-2" / "snapshot.db"), 7000, "")
+    write(tmp_path / "etcd-5.db", 60)
+    assert newest_backups([str(tmp_path)], NOW)[0]["path"] == str(tmp_path / "etcd-5.db")
+
+
+def test_of_many_directories_those_that_changed_last_are_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backups, "_MAX_FOLDERS", 2)
+    for number in range(4):
+        folder = tmp_path / f"etcd-{number}"
+        folder.mkdir()
+        write(folder / "snapshot.db", 100 * number)
+        os.utime(folder, (NOW - 1000 * (4 - number),) * 2)
+    assert newest_backups([str(tmp_path)], NOW)[0]["path"] == str(tmp_path / "etcd-2" / "snapshot.db")
+
+
+def test_a_directory_of_a_backup_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "etcd-1").mkdir()
+    usual = os.listdir
+
+    def deny(path: str) -> list[str]:
+        if path.endswith("etcd-1"):
+            raise PermissionError(13, "Permission denied")
+        return usual(path)
+
+    monkeypatch.setattr(backups.os, "listdir", deny)
+    (found,) = newest_backups([str(tmp_path)], NOW)
+    assert (found["path"], found["problem"]) == (None, f"{tmp_path}/etcd-1 cannot be read: Permission denied")
+    write(tmp_path / "etcd-2.db", 60)
+    assert newest_backups([str(tmp_path)], NOW)[0]["problem"] == ""
 
 
 def test_a_clock_that_went_back_makes_no_negative_age(tmp_path: Path) -> None:
