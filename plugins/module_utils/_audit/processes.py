@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.process imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._tls.server_certificate import (
     CertificateError,
     parse_pem,
+    parse_trusted_pem,
 )
 
 _MEMORY = (
@@ -108,7 +109,8 @@ def _certificates(settings: ProcessSettings, now: float) -> list[dict[str, Any]]
         one: dict[str, Any] = {"flag": flag, "path": path, "problem": ""}
         one.update(days_left=None, not_after=None, valid_from=None)
         try:
-            validity = parse_pem(settings.read(path))
+            parse = parse_trusted_pem if flag.endswith("trusted-ca-file") else parse_pem
+            validity = parse(settings.read(path))
             one.update(days_left=validity.days_left(now), not_after=validity.date(), valid_from=validity.start(now))
         except CertificateError as error:
             one["problem"] = str(error)

@@ -82,7 +82,22 @@ def parse_pem(text: str) -> Validity:
 
     Raises CertificateError.
     """
-    found = []
+    found = _parse_each(text)
+    return Validity(max(one.not_before for one in found), min(one.not_after for one in found), found[0].names)
+
+
+def parse_trusted_pem(text: str) -> Validity:
+    """Return the time in which any certificate of a PEM file with trusted CAs is valid: an expired one next to its successor does no harm.
+
+    Raises CertificateError.
+    """
+    found = _parse_each(text)
+    return Validity(min(one.not_before for one in found), max(one.not_after for one in found), found[0].names)
+
+
+def _parse_each(text: str) -> list[Validity]:
+    """Return the validity of each certificate of a PEM file, at least one. Raises CertificateError."""
+    found: list[Validity] = []
     for block in _PEM.findall(text):
         try:
             found.append(parse_der(ssl.PEM_cert_to_DER_cert(block)))
@@ -90,7 +105,7 @@ def parse_pem(text: str) -> Validity:
             raise CertificateError(f"its certificate {len(found) + 1} cannot be read: {error}") from error
     if not found:
         raise CertificateError("it contains no certificate in PEM form")
-    return Validity(max(one.not_before for one in found), min(one.not_after for one in found), found[0].names)
+    return found
 
 
 def parse_der(der: bytes) -> Validity:

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.processes import describe_processes
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import server_certificate
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.server_certificate import Validity
 
 ID = "5a" * 32
 CONTAINER = f"0::/system.slice/docker-{ID}.scope\n"
@@ -58,6 +61,20 @@ def test_a_process_is_described_with_its_supervisor(tmp_path: Path, cgroup: str,
         "problem": problem,
     }
     assert found["certificates"] == [file]
+
+
+def test_a_bundle_counts_by_what_the_flag_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chain is valid until its first end, trusted CAs until the last one."""
+    ends = {"old": 1e9, "new": 4e9}
+    monkeypatch.setattr(server_certificate, "parse_der", lambda der: Validity(0.0, ends[der.decode()], []))
+    monkeypatch.setattr(server_certificate.ssl, "PEM_cert_to_DER_cert", lambda text: text.split()[2].encode())
+    monkeypatch.setattr(server_certificate, "_PEM", re.compile("begin certificate (?:old|new)"))
+    flags = ["cert-file", "trusted-ca-file", "peer-cert-file", "peer-trusted-ca-file"]
+    folder = add(tmp_path, 7, "etcd", ["etcd", *(f"--{flag}=/bundle.crt" for flag in flags)])
+    (folder / "root" / "bundle.crt").write_text("begin certificate new\nbegin certificate old\n")
+    (found,) = describe_processes(str(tmp_path))
+    ended = {one["flag"]: one["days_left"] < 0 for one in found["certificates"]}
+    assert ended == {flag: "trusted" not in flag for flag in flags}
 
 
 def test_other_processes_and_those_that_end_are_left_out(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._tls.server_certi
     CertificateError,
     parse_der,
     parse_pem,
+    parse_trusted_pem,
 )
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -41,6 +42,15 @@ def test_expiry_and_names_are_those_of_the_certificate(days: int) -> None:
     assert found.start(NOW.timestamp()) is None
     assert found.start((NOW - timedelta(9, 1)).timestamp()) == "2025-12-23 00:00 UTC"
     assert found.names == ["etcd-1", "10.0.0.11", "fd00::1"]
+
+
+@pytest.mark.parametrize("order", [(-5, 500), (500, -5), (-5, 500, 5)])
+def test_of_trusted_cas_the_one_that_stays_valid_longest_counts(order: tuple[int, ...]) -> None:
+    """After a rotation, a file of CAs often still has the old one."""
+    found = parse_trusted_pem("".join(certificate(days).public_bytes(Encoding.PEM).decode() for days in order))
+    assert found.days_left(NOW.timestamp()) == 500 and found.start(NOW.timestamp()) is None
+    with pytest.raises(CertificateError, match="no certificate in PEM form"):
+        parse_trusted_pem("")
 
 
 @pytest.mark.parametrize("order", [(5, 500), (500, 5), (500, 900, 5)])
