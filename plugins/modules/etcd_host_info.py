@@ -598,7 +598,8 @@ unit:
       RV(ignore:sub_state), RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts),
       RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
     - RV(ignore:digest) is E(HEADROOM_DIGEST) in the environment of the running process, and RV(ignore:executable) its binary; both are none if it does
-      not run. RV(ignore:starts) is the binary that the unit starts.
+      not run. RV(ignore:starts) is the binary that the unit starts. RV(ignore:managed) is true if the unit sets E(HEADROOM_DIGEST), as that of
+      role P(etcdops.headroom.etcd#role) does.
     - RV(ignore:memory_max) is the limit in bytes that the kernel holds it to now, none if it has no limit.
   type: dict
   returned: if O(unit) is given and systemd runs
@@ -615,6 +616,7 @@ unit:
     digest: 5f2a
     executable: /opt/etcd/3.7.3/etcd
     starts: /opt/etcd/3.7.3/etcd
+    managed: true
     memory_max: 536870912
 certificates:
   description: The result of M(etcdops.headroom.etcd_tls_info) for O(certificates), with the names of the host.

@@ -11,7 +11,8 @@ from typing import Any
 from tests.playbooks.variables import evaluate
 
 FORMING = "/etc/etcd/forming"
-UNIT = {"enabled_state": "enabled", "starts": "/opt/etcd/3.7.3/etcd", "digest": None}  # it does not run
+# It does not run.
+UNIT = {"enabled_state": "enabled", "starts": "/opt/etcd/3.7.3/etcd", "managed": True, "digest": None}
 MOUNTED = {"exists": True, "signature": "ext4 filesystem", "mounted_at": ["/var/lib/etcd"]}
 BLANK = {"exists": True, "signature": None, "mounted_at": []}
 
@@ -32,7 +33,8 @@ CASES = {
     "lost_disk": (host(UNIT, False, {"exists": False}), True),
     "unmounted": (host(UNIT, False, {**MOUNTED, "mounted_at": []}), False),
     "new": (host(), False),
-    "foreign": (host({**UNIT, "starts": "/usr/bin/etcd"}), False),
+    "foreign": (host({**UNIT, "starts": "/usr/bin/etcd", "managed": False}), False),
+    "changed_folder": ({**host(UNIT), "etcd_install_dir": "/srv/etcd"}, True),
     "retired": (host({**UNIT, "enabled_state": "disabled"}), False),
     "forming": (host(UNIT, True), False),
     "restored": ({**host(UNIT), "etcd_restore_active": True}, False),

@@ -13,7 +13,7 @@ from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd"
-RULE = "must be an absolute path without a slash at its end, and is"
+RULE = "must be an absolute path without double slashes or a slash at its end, and is"
 IN_UNIT = "must be a path without whitespace, quotes, % or backslashes, because systemd interprets them in etcd.service, and is"
 
 
@@ -45,6 +45,21 @@ def problems_of(**paths: str) -> list[str]:
 def test_paths_of_the_data(data_dir: str, wal_dir: str, problems: list[str]) -> None:
     """With a slash at its end, the folder next to the data would be a folder in the data."""
     assert problems_of(etcd_data_dir=data_dir, etcd_wal_dir=wal_dir) == problems
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("etcd_install_dir", "/opt/etcd/"),
+        ("etcd_install_dir", "/opt//etcd"),
+        ("etcd_install_dir", "opt/etcd"),
+        ("etcd_config_file", "/etc/etcd//etcd.yml"),
+        ("etcd_config_file", "etcd.yml"),
+    ],
+)
+def test_paths_that_systemd_shows_in_another_form(name: str, path: str) -> None:
+    """systemd shows /opt/etcd//3.7.3/etcd as /opt/etcd/3.7.3/etcd, and starts no relative path."""
+    assert problems_of(**{name: path}) == [f"{name} {RULE} {path}"]
 
 
 @pytest.mark.parametrize(
