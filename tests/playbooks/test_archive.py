@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
+import os
 import re
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +159,141 @@ def test_an_upgrade_over_two_releases_needs_a_digest_of_each(found: dict[str, tu
         "/srv/etcd.tar.gz cannot be the archive of both 9.8.8 and 9.9.9. "
         "Set etcd_archive to a folder with the archives of all releases"
     ]
+
+
+def make_archive(path: Path, folder: str, printed: str) -> None:
+    """Write an archive whose etcd only prints a version, and its entry in the SHA256SUMS next to it. The format is that of releases: long names follow."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    script = f"#!/bin/sh\nprintf 'etcd Version: {printed}\\nGit SHA: 1a2b3c4\\n'\n".encode()
+    with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT, pax_headers={"comment": "etcd"}) as archive:
+        for name, content in (("", b""), ("/etcd", script)):
+            entry = tarfile.TarInfo(folder + name)
+            entry.type, entry.mode, entry.size = (tarfile.REGTYPE if name else tarfile.DIRTYPE), 0o755, len(content)
+            entry.pax_headers = {"mtime": "1796000000.25"}
+            archive.addfile(entry, io.BytesIO(content))
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    with (path.parent / "SHA256SUMS").open("a", encoding="utf-8") as sums:
+        sums.write(f"{digest}  {path.name}\n")
+
+
+def messages(folder: Path, tasks: str, cases: dict[str, dict[str, Any]], **variables: Any) -> dict[str, str]:
+    """Run a file of the role's tasks for each case; return the message of its failure, empty if there is none."""
+    role = PROJECT / "roles" / "etcd"
+    keep = "{{{{ messages | default({{}}) | combine({{{case!r}: {message}}}) }}}}"
+    play = {
+        "name": "Run the tasks",
+        "hosts": "localhost",
+        "connection": "local",
+        "gather_facts": False,
+        "become": os.geteuid() != 0,
+        "vars": {
+            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+            "role_path": str(role),
+            "etcd_archive_trust_sums": True,
+            **FACTS,
+            **variables,
+        },
+        "vars_files": [str(role / "defaults" / "main.yml"), *map(str, sorted((role / "vars" / "main").glob("*.yml")))],
+        "tasks": [
+            {
+                "name": f"Run {case}",
+                "vars": {"etcd_version": UNKNOWN, "etcd_archive_trust_sums": True, **given},
+                "block": [
+                    {"name": "Run the tasks", "ansible.builtin.include_tasks": str(role / "tasks" / f"{tasks}.yml")},
+                    {
+                        "name": "Keep no message",
+                        "ansible.builtin.set_fact": {"messages": keep.format(case=case, message="''")},
+                    },
+                ],
+                "rescue": [
+                    {
+                        "name": "Keep the message",
+                        "ansible.builtin.set_fact": {
+                            "messages": keep.format(case=case, message="ansible_failed_result.msg | string")
+                        },
+                    }
+                ],
+            }
+            for case, given in cases.items()
+        ]
+        + [
+            {
+                "name": "Write the messages",
+                "ansible.builtin.copy": {
+                    "dest": str(folder / "messages.json"),
+                    "content": "{{ messages | to_json }}",
+                    "mode": "0644",
+                },
+            }
+        ],
+    }
+    (folder / "run.yml").write_text(yaml.safe_dump([play]))
+    command = ["ansible-playbook", "-i", "localhost,", str(folder / "run.yml")]
+    home = {**os.environ, "HOME": str(folder / "home")}
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False, env=home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, str] = json.loads((folder / "messages.json").read_text())
+    return found
+
+
+def test_an_archive_on_the_controller_must_be_of_the_release(tmp_path: Path) -> None:
+    srv = tmp_path / "srv"
+    name = f"etcd-v{UNKNOWN}-linux-amd64"
+    make_archive(srv / "etcd-v9.8.8-linux-amd64.tar.gz", "etcd-v9.8.8-linux-amd64", "9.8.8")
+    make_archive(srv / "renamed" / f"{name}.tar.gz", "./etcd-v9.8.8-linux-amd64", "9.8.8")
+    make_archive(tmp_path / "home" / "my archives" / f"{name}.tar.gz", name, UNKNOWN)
+    make_archive(srv / "custom.tar.gz", "etcd", f"{UNKNOWN}-acme")
+    make_archive(srv / "custom-release.tar.gz", f"etcd-v{UNKNOWN}-acme.1-linux-amd64", f"{UNKNOWN}-acme.1")
+    (srv / "folder" / f"{name}.tar.gz").mkdir(parents=True)
+    (srv / "empty").mkdir()
+    cases = {
+        "another release": str(srv / "etcd-v9.8.8-linux-amd64.tar.gz"),
+        "another release, renamed": str(srv / "renamed"),
+        "in the home directory": "~/my archives",
+        "file in the home directory": f"~/my archives/{name}.tar.gz",
+        "custom": str(srv / "custom.tar.gz"),
+        "custom release": str(srv / "custom-release.tar.gz"),
+        "a folder": str(srv / "folder"),
+        "nothing": str(srv / "empty"),
+        "missing": "~/none",
+    }
+    found = messages(tmp_path, "archive", {case: {"etcd_archive": archive} for case, archive in cases.items()})
+    for case in ("in the home directory", "file in the home directory", "custom", "custom release"):
+        assert found[case] == "", (case, found[case])
+    for case in ("another release", "another release, renamed"):
+        assert "contains etcd 9.8.8, and etcd_version is 9.9.9: set etcd_archive to" in found[case], found[case]
+        assert found[case].endswith("Nothing was changed.")
+    assert f"{srv}/folder/{name}.tar.gz is not a file that the controller can read" in found["a folder"]
+    assert f"{srv}/empty/{name}.tar.gz does not exist on the controller" in found["nothing"]
+    assert f"{tmp_path}/home/none does not exist on the controller" in found["missing"]
+
+
+def test_a_host_keeps_no_archive_of_another_release(tmp_path: Path) -> None:
+    """An installed release is never unpacked again, so a wrong one would stay."""
+    make_archive(tmp_path / "srv" / "wrong.tar.gz", "etcd", "9.8.8")
+    make_archive(tmp_path / "srv" / "right.tar.gz", "etcd", UNKNOWN)
+    make_archive(tmp_path / "srv" / "custom.tar.gz", "etcd", f"{UNKNOWN}+acme.1")
+    make_archive(tmp_path / "srv" / "longer.tar.gz", "etcd", f"{UNKNOWN}9")
+    opt = tmp_path / "opt"
+    cases: dict[str, dict[str, Any]] = {
+        case: {
+            "etcd_archive": str(tmp_path / "srv" / f"{archive}.tar.gz"),
+            "etcd_install_dir": str(opt / folder),
+            # No link into the path of this machine.
+            "_etcd_links": [],
+        }
+        for case, archive, folder in (
+            ("wrong", "wrong", "etcd"),
+            ("longer", "longer", "other"),
+            ("custom", "custom", "custom"),
+            ("right, after the wrong one", "right", "etcd"),
+        )
+    }
+    found = messages(tmp_path, "install", cases, etcd_host_lacks_user=False)
+    assert found["custom"] == found["right, after the wrong one"] == ""
+    assert "localhost: the archive contains etcd 9.8.8, and etcd_version is 9.9.9" in found["wrong"], found["wrong"]
+    assert "No member was changed." in found["wrong"] and "contains etcd 9.9.99" in found["longer"]
+    assert [path.parent.parent.name for path in sorted(opt.glob("*/9*/etcd"))] == ["custom", "etcd"]
 
 
 @pytest.mark.parametrize(
