@@ -1,11 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The filters that estimate etcd's memory and plan its flags."""
+"""The filters that estimate etcd's memory, plan its flags and compare its limits with a host."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
@@ -47,9 +47,21 @@ def etcd_memory_plan(
         raise AnsibleFilterError(f"etcd_memory_plan: {error}") from error
 
 
+def etcd_memory_problem(facts: Mapping[str, Any], budget: Any, memory_max: Any = None) -> str:
+    """Return which limits are above the memory of a host; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
+
+    sizes = {"etcd_memory_budget": budget, "etcd_memory_max": memory_max}
+    return plan.host_memory_problem(sizes, facts.get("memory_total") or 0, facts.get("memory_limit"))
+
+
 class FilterModule:
     """The filters of this file."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filters by name."""
-        return {"etcd_memory_estimate": etcd_memory_estimate, "etcd_memory_plan": etcd_memory_plan}
+        return {
+            "etcd_memory_estimate": etcd_memory_estimate,
+            "etcd_memory_plan": etcd_memory_plan,
+            "etcd_memory_problem": etcd_memory_problem,
+        }

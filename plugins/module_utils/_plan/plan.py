@@ -9,7 +9,7 @@ and _plan/remedies.py explains why no flags fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
@@ -134,3 +134,26 @@ def contradictions(case: Case) -> Iterator[str]:
         yield (
             f"settings.quota_backend_bytes ({quota}) is above the volume's size ({volume}): take a larger volume, or leave quota_backend_bytes to the plan"
         )
+
+
+def host_memory_problem(sizes: Mapping[str, Any], total: int, limit: int | None) -> str:
+    """Return which limits are above the memory of a host, and what would fit; empty if none is.
+
+    sizes: a budget and MemoryMax by the names of their variables; those that are empty or invalid are skipped, because the plan
+    chooses or refuses them. total: the host's memory in bytes, 0 if it is unknown. limit: that of its container, if there is one.
+    """
+    memory = min((size for size in (total, limit) if size), default=0)
+    where = "memory limit of the host" if memory == limit and memory != total else "memory of the host"
+    problems = []
+    for name, given in sizes.items():
+        try:
+            wanted = parse_size(given, name)
+        except ValueError:
+            continue
+        if memory and wanted > memory:
+            shown, available = format_sizes_distinctly(wanted, memory)
+            problems.append(
+                f"{name} ({shown}) is above the {where} ({available}), so the host would run out of memory before etcd reaches its limit: "
+                f"set it to at most {memory // MIB}MB, or leave it out"
+            )
+    return "; ".join(problems)

@@ -38,7 +38,7 @@ def test_without_a_budget(empty: dict[str, Any], limit: int | None, expected: in
 
 
 def test_a_budget_is_kept() -> None:
-    assert budget({"etcd_memory_budget": "2GB"}, limit=GIB) == "2GB"
+    assert budget({"etcd_memory_budget": "2GB"}, limit=2 * GIB) == "2GB"
 
 
 @pytest.mark.parametrize(

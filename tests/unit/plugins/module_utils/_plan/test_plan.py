@@ -401,3 +401,45 @@ def test_texts() -> None:
     assert all(line == line.rstrip() for line in lines)
     estimate = estimate_text(plan["estimate"])
     assert "raft log" in estimate and "MemoryMax recommended" in estimate
+
+
+@pytest.mark.parametrize(
+    ("sizes", "total", "limit", "texts"),
+    [
+        ({"etcd_memory_budget": "8GB"}, 8 << 30, None, []),
+        ({"etcd_memory_budget": "", "etcd_memory_max": None}, 8 << 30, None, []),
+        # The plan reports what is not a size.
+        ({"etcd_memory_budget": "much", "etcd_memory_max": False}, 8 << 30, None, []),
+        ({"etcd_memory_budget": "16GB"}, 0, None, []),
+        (
+            {"etcd_memory_budget": "16GB"},
+            8_100_000_000,
+            None,
+            [
+                "etcd_memory_budget (16.0 GiB) is above the memory of the host (7.5 GiB), so the host would run out of memory before etcd reaches its limit: "
+                "set it to at most 7724MB, or leave it out"
+            ],
+        ),
+        # A host of 2 GB has less than that, because the kernel keeps a part.
+        (
+            {"etcd_memory_budget": "2GB"},
+            (2 << 30) - 20_000_000,
+            None,
+            ["(2,147,483,648 bytes) is above the memory of the host (2,127,483,648 bytes)", "at most 2028MB"],
+        ),
+        ({"etcd_memory_budget": 2 << 30}, 8 << 30, 1 << 30, ["above the memory limit of the host (1.0 GiB)", "1024MB"]),
+        ({"etcd_memory_budget": 2 << 30}, 1 << 30, 4 << 30, ["above the memory of the host (1.0 GiB)"]),
+        ({"etcd_memory_budget": "", "etcd_memory_max": "9GB"}, 8 << 30, None, ["etcd_memory_max (9.0 GiB)", "8192MB"]),
+        (
+            {"etcd_memory_budget": "10GB", "etcd_memory_max": "9GB"},
+            8 << 30,
+            None,
+            ["etcd_memory_budget (10.0 GiB)", "leave it out; etcd_memory_max (9.0 GiB)"],
+        ),
+    ],
+)
+def test_sizes_above_the_memory_of_the_host(
+    sizes: dict[str, Any], total: int, limit: int | None, texts: list[str]
+) -> None:
+    problem = plan_plan.host_memory_problem(sizes, total, limit)
+    assert all(text in problem for text in texts) and bool(problem) is bool(texts), problem
