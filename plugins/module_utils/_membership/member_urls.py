@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 # As URLs contain them.
 EVERY_ADDRESS = ("0.0.0.0", "[::]")
+# Resolvers accept underscores. Digits and dots alone are a wrong IPv4 address.
+_DNS_NAME = re.compile(r"(?![0-9.]+\Z)(?=.{1,254}\Z)(?:[A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?")
 
 
 def host_in_url(address: str) -> str:
@@ -58,6 +62,45 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_host(text: str) -> bool:
+    """Return whether a URL can contain an address: IP (IPv6 also in brackets) or DNS name."""
+    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    return _is_address(bare) or _DNS_NAME.fullmatch(text) is not None
+
+
+def value_problems(members: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names, addresses and ports of a cluster's members with which etcd does not start.
+
+    Source: ``NewURLsMap`` in client/pkg/types/urlsmap.go and ``checkDuplicateURL`` in server/config/config.go, 3.5 to 3.7.
+    """
+    problems = []
+    sharing: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for member in members:
+        host = member["host"]
+        if re.search("[,=]", str(member["name"])):
+            problems.append(
+                f"{host}: etcd_name is {member['name']}; choose a name without comma and =, which separate the members in etcd's initial-cluster"
+            )
+        problems += [
+            f"{host}: etcd_{kind} is {member[kind]}, which is neither an IP address nor a DNS name; write it without scheme and port"
+            for kind in ("address", "peer_address")
+            if member.get(kind) and not _is_host(str(member[kind]))
+        ]
+        problems += [
+            f"{host}: etcd_{kind} is {member[kind]}, and a port is 1 to 65535"
+            for kind in ("client_port", "peer_port")
+            if not 1 <= member[kind] <= 65535
+        ]
+        sharing[member["peer_url"]].append(member)
+    problems += [
+        f"{' and '.join(member['host'] for member in own)} have the same peer URL {url}; give each host an etcd_peer_address or an etcd_peer_port of its own"
+        for url, own in sharing.items()
+        # Hosts with the same client URL have a problem of their own.
+        if len({member["client_url"] for member in own}) > 1
+    ]
+    return problems
 
 
 def address_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -19,6 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._membership.membe
     address_problems,
     member_urls,
     port_problems,
+    value_problems,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import parse_request
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import Plan
@@ -70,8 +71,8 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``first_host``: the host that acts for the cluster, in an existing one the first that has a member
     - ``membership``, with a request: the plan
 
-    Raises TopologyError for shared names or addresses, for clusters with hosts outside this run, for hosts without data in
-    an existing cluster, for members whose name changed, and for peer URLs that cannot be changed.
+    Raises TopologyError for shared names or addresses, for values with which etcd does not start, for clusters with hosts outside this run,
+    for hosts without data in an existing cluster, for members whose name changed, and for peer URLs that cannot be changed.
     """
     hosts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
@@ -149,7 +150,7 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
     advice = {member["host"]: recovery.advise(group.view, [member], own) for member in kept}
     own = [{**member, "moves": member["host"] in moving, "recovery": advice.get(member["host"], "")} for member in own]
-    problems += [*address_problems(own), *port_problems(own)]
+    problems += [*value_problems(own), *address_problems(own), *port_problems(own)]
     formed = {
         **({"membership": changes} if changes else {}),
         "state": "existing" if existing else "new",

@@ -136,6 +136,63 @@ def test_ports_that_others_have_elsewhere_are_free():
     assert topology.form_clusters([member("n1", listening=others)])["etcd"]["state"] == "new"
 
 
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"client_port": 70000}, "n1: etcd_client_port is 70000, and a port is 1 to 65535"),
+        ({"peer_port": 0}, "n1: etcd_peer_port is 0, and a port is 1 to 65535"),
+        (
+            {"address": "10.0.0.11:2379"},
+            "n1: etcd_address is 10.0.0.11:2379, which is neither an IP address nor a DNS name; write it without scheme and port",
+        ),
+        ({"address": "https://10.0.0.11"}, "n1: etcd_address is https://10.0.0.11, which is neither"),
+        ({"address": "10.0.0.256"}, "n1: etcd_address is 10.0.0.256, which is neither"),
+        ({"address": "n1.example..net"}, "n1: etcd_address is n1.example..net, which is neither"),
+        ({"address": "n1 .example.net"}, "n1: etcd_address is n1 .example.net, which is neither"),
+        ({"address": "n" * 64}, f"n1: etcd_address is {'n' * 64}, which is neither"),
+        ({"peer_address": "10.1.0.11/24"}, "n1: etcd_peer_address is 10.1.0.11/24, which is neither"),
+        (
+            {"name": "a=b"},
+            "n1: etcd_name is a=b; choose a name without comma and =, which separate the members in etcd's initial-cluster",
+        ),
+        ({"name": "a,b"}, "n1: etcd_name is a,b; choose"),
+        # Also of a member that serves, before its restart.
+        ({"client_port": 70000, "has_data": True, "view": view("n1")}, "n1: etcd_client_port is 70000"),
+    ],
+)
+def test_settings_with_which_etcd_does_not_start(given, text):
+    with pytest.raises(topology.TopologyError) as error:
+        topology.form_clusters([member("n1", **given)])
+    assert str(error.value).startswith(text), str(error.value)
+    assert str(error.value).count("n1: ") == 1, str(error.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["n1", "n_1.example.net", "n1.example.net.", "fd00::1", "[fd00::1]", "12.example.net", "1and1"]
+)
+def test_addresses_of_members(address):
+    assert topology.form_clusters([member("n1", address=address)])["etcd"]["state"] == "new"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        [member(host, peer_address="10.1.0.9") for host in ("n1", "n2", "n3")],
+        [
+            member("n1", address="10.1.0.9"),
+            member("n2", address="10.1.0.9", client_port=2479),
+            member("n3", peer_address="10.1.0.9"),
+        ],
+    ],
+)
+def test_members_with_one_peer_url(members):
+    with pytest.raises(topology.TopologyError) as error:
+        topology.form_clusters(members)
+    assert str(error.value) == (
+        "n1 and n2 and n3 have the same peer URL https://10.1.0.9:2380; give each host an etcd_peer_address or an etcd_peer_port of its own"
+    )
+
+
 def test_clients_and_peers_need_ports_of_their_own():
     with pytest.raises(
         topology.TopologyError, match=r"n1: etcd cannot listen on https://10\.0\.0\.1:2380 for clients and peers"
@@ -326,7 +383,7 @@ def test_no_way_out_is_needed_for_members_that_are_new_or_join():
 
 
 def test_one_machine_may_hold_members_on_other_ports_and_other_clusters_may_be_absent():
-    members = [member("n1"), member("n2", address="10.0.0.1", client_port=12379)]
+    members = [member("n1"), member("n2", address="10.0.0.1", client_port=12379, peer_port=12380)]
     assert len(topology.form_clusters(members, [{"host": "m1", "cluster": "other"}])["etcd"]["members"]) == 2
 
 
