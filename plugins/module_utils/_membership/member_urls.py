@@ -46,9 +46,15 @@ def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def _listen_addresses(member: Mapping[str, Any]) -> list[str]:
+    """Return ``listen_addresses`` as a list. Ansible also accepts text with commas for the elements of a list."""
+    given = member.get("listen_addresses") or []
+    return [address.strip() for address in given.split(",")] if isinstance(given, str) else list(given)
+
+
 def _bind_addresses(member: Mapping[str, Any], advertised: str) -> list[str]:
     """Return the addresses to listen on, as URLs contain them."""
-    given = member.get("listen_addresses") or []
+    given = _listen_addresses(member)
     if given:
         return [host_in_url(address) for address in given]
     if _is_address(advertised):
@@ -115,7 +121,7 @@ def address_problems(members: Iterable[Mapping[str, Any]]) -> list[str]:
             f"{member['host']}: etcd cannot listen on {url} for clients and peers; give etcd_client_port and etcd_peer_port different values"
             for url in sorted(shared)
         ]
-        names = [address for address in member.get("listen_addresses") or [] if not _is_address(address)]
+        names = [address for address in _listen_addresses(member) if not _is_address(address)]
         problems += [
             f"{member['host']}: etcd_listen_addresses has {name}, which is not an IP address; etcd binds to nothing else"
             for name in names
@@ -166,4 +172,4 @@ def _overlap(one: str, other: str) -> bool:
 def _addresses_to_bind(member: Mapping[str, Any]) -> list[str]:
     """Return the IP addresses of the URLs to listen on."""
     advertised = [member["address"], member.get("peer_address") or member["address"]]
-    return member.get("listen_addresses") or [address for address in advertised if _is_address(address)]
+    return _listen_addresses(member) or [address for address in advertised if _is_address(address)]

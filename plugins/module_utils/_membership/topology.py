@@ -48,7 +48,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
 
     - ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port`` and ``tls``, from the inventory
     - ``peer_address``: the address that the other members use, if it is not ``address``
-    - ``listen_addresses``: IP addresses to listen on; empty for the advertised address and loopback
+    - ``listen_addresses``: IP addresses to listen on, a list or text with commas; empty for the advertised address and loopback
     - ``only_ipv6``: whether the host has no IPv4 address. ``listening``: the addresses on which other processes listen
     - ``has_data``: whether the data directory holds a member
     - ``forming``: whether no run has seen the first start of the cluster succeed

@@ -193,6 +193,23 @@ def test_members_with_one_peer_url(members):
     )
 
 
+@pytest.mark.parametrize("given", ["10.0.0.1", "10.0.0.1, fd00::1", ["10.0.0.1"], "", []])
+def test_addresses_to_listen_on_are_a_list_or_text(given):
+    own = ["10.0.0.1", "fd00::1"]
+    [formed] = topology.form_clusters([member("n1", listen_addresses=given, host_addresses=own)])["etcd"][
+        "members"
+    ].values()
+    second = ",https://[fd00::1]:2380" if "fd00" in given else ""
+    assert formed["listen_peer_urls"] == f"https://10.0.0.1:2380{second}"
+
+
+def test_text_that_is_no_address_to_listen_on_is_named_once():
+    text = "n1: etcd_listen_addresses has eth0, which is not an IP address; etcd binds to nothing else"
+    with pytest.raises(topology.TopologyError) as error:
+        topology.form_clusters([member("n1", listen_addresses="10.0.0.1,eth0")])
+    assert str(error.value) == text
+
+
 def test_clients_and_peers_need_ports_of_their_own():
     with pytest.raises(
         topology.TopologyError, match=r"n1: etcd cannot listen on https://10\.0\.0\.1:2380 for clients and peers"
