@@ -52,6 +52,12 @@ options:
     type: list
     elements: str
     default: []
+  groups:
+    description: Names of groups of users to describe.
+    type: list
+    elements: str
+    default: []
+    version_added: 0.3.0
   unit:
     description: The systemd service to describe, for example V(etcd.service).
     type: str
@@ -551,6 +557,13 @@ users:
   returned: always
   sample:
     etcd: {exists: true, uid: 998, gid: 998, group: etcd, home: /var/lib/etcd, shell: /usr/sbin/nologin}
+groups:
+  description: For each of O(groups) RV(ignore:exists), and if it does RV(ignore:gid).
+  type: dict
+  returned: always
+  version_added: 0.3.0
+  sample:
+    etcd: {exists: true, gid: 998}
 versions:
   description: The etcd versions installed below O(install_dir), lowest first.
   type: list
@@ -725,6 +738,7 @@ LISTS = {
     "mounts": "path",
     "files": "path",
     "users": "str",
+    "groups": "str",
 }
 CONNECTION = ("etcdctl_path", "ca_cert", "client_cert", "client_key", "request_timeout")
 
@@ -790,6 +804,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         python_modules={name: host_facts.has_python_module(name) for name in asked["python_modules"]},
         files={path: host_facts.file_facts(path, asked["digest_limit"]) for path in asked["files"]},
         users={name: host_facts.user_facts(name) for name in asked["users"]},
+        groups={name: host_facts.group_facts(name) for name in asked["groups"]},
         versions=host_facts.installed_versions(asked["install_dir"]),
         disk_checks=disk_check.recorded_checks(asked["disk_checks"], STATE_DIR),
     )

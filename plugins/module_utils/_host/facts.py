@@ -260,6 +260,14 @@ def user_facts(name: str) -> dict[str, Any]:
     }
 
 
+def group_facts(name: str) -> dict[str, Any]:
+    """Return the facts of a group: exists, gid."""
+    try:
+        return {"exists": True, "gid": grp.getgrnam(name).gr_gid}
+    except KeyError:
+        return {"exists": False}
+
+
 def has_python_module(name: str) -> bool:
     """Return whether the Python that runs the modules on this host can import a module (nothing is imported)."""
     try:

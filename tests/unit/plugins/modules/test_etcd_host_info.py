@@ -41,6 +41,7 @@ def test_each_question_is_answered_by_the_name_asked_for(capsys: pytest.CaptureF
         mounts=["/", str(tmp_path)],
         files=[str(tmp_path), "/no/such/file"],
         users=["root"],
+        groups=["root", "no-such-group"],
         install_dir=str(tmp_path),
         data_dir=str(tmp_path),
     )
@@ -51,4 +52,5 @@ def test_each_question_is_answered_by_the_name_asked_for(capsys: pytest.CaptureF
     assert result["mounts"]["/"]["mounted"] and not result["mounts"][str(tmp_path)]["mounted"]
     assert result["files"][str(tmp_path)]["type"] == "directory" and not result["files"]["/no/such/file"]["exists"]
     assert result["users"]["root"]["uid"] == 0
+    assert result["groups"] == {"root": {"exists": True, "gid": 0}, "no-such-group": {"exists": False}}
     assert result["versions"] == [] and result["member"]["present"] is False

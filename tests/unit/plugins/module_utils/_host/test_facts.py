@@ -131,6 +131,11 @@ def test_file_facts(tmp_path: Path) -> None:
     assert host_facts.file_facts(str(tmp_path))["type"] == "directory"
 
 
+def test_group_facts() -> None:
+    assert host_facts.group_facts("root") == {"exists": True, "gid": 0}
+    assert host_facts.group_facts("no-such-group") == {"exists": False}
+
+
 def test_user_facts() -> None:
     assert host_facts.user_facts("root")["uid"] == 0
     assert host_facts.user_facts("no-such-user") == {"exists": False}
