@@ -59,6 +59,27 @@ def test_when_a_play_is_refused(tmp_path: Path) -> None:
         assert found[case].startswith(problem) and bool(found[case]) is bool(problem), (case, found[case])
 
 
+NO_CERTIFICATES = {**FACTS, "etcd_tls_fingerprint": "", "etcd_tls_peer_ca": True}
+NO_VOLUMES = {**FACTS, **READY, "etcd_storage_ready": False}
+# By the options of a dry run: the prerequisites that the run itself would not bring about.
+DRY_RUNS: dict[str, list[str]] = {
+    "": [],
+    "--tags storage,tls,members": [],
+    "--tags deploy": [],  # of a play that gives the roles tags of its own
+    "--tags members": ["certificates", "volumes"],
+    "--tags tls,members": ["volumes"],
+    "--skip-tags tls": ["certificates"],
+    "--tags storage,tls,members --skip-tags storage": ["volumes"],
+}
+
+
+@pytest.mark.parametrize("options", DRY_RUNS)
+def test_a_dry_run_refuses_what_the_run_would(tmp_path: Path, options: str) -> None:
+    cases = {"certificates": NO_CERTIFICATES, "volumes": NO_VOLUMES}
+    found = evaluate(tmp_path, "etcd", "_etcd_unready_problem", cases, ["--check", *options.split()])
+    assert [case for case, problem in found.items() if problem] == DRY_RUNS[options], found
+
+
 @pytest.mark.parametrize("options", [[], ["--check"]], ids=["run", "check mode"])
 def test_a_play_with_only_role_etcd_changes_nothing(tmp_path: Path, options: list[str]) -> None:
     shutil.copytree(PROJECT / "roles" / "etcd", tmp_path / "etcd")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,10 @@ import yaml
 PROJECT = Path(__file__).resolve().parents[2]
 
 
-def evaluate(folder: Path, role: str, expression: str, cases: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the value of a Jinja expression by case. cases: the variables of each, beside the role's own."""
+def evaluate(
+    folder: Path, role: str, expression: str, cases: Mapping[str, Mapping[str, Any]], options: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the value of a Jinja expression by case. cases: the variables of each, beside the role's own. options: of ansible-playbook."""
     # One task for each case, as only tasks have variables of their own. Only the last one starts a module.
     tasks: list[dict[str, Any]] = [
         {
@@ -31,7 +33,7 @@ def evaluate(folder: Path, role: str, expression: str, cases: Mapping[str, Mappi
     ]
     found = folder / "evaluated.json"
     keep = {"dest": str(found), "content": "{{ evaluated | to_json }}", "mode": "0600"}
-    tasks.append({"name": "Keep the values", "ansible.builtin.copy": keep})
+    tasks.append({"name": "Keep the values", "ansible.builtin.copy": keep, "check_mode": False})
     folders = [PROJECT / "roles" / role / kind for kind in ("defaults", "vars")]
     files = [str(path) for folder in folders for path in sorted([*folder.glob("main.yml"), *folder.glob("main/*.yml")])]
     play = {
@@ -41,10 +43,11 @@ def evaluate(folder: Path, role: str, expression: str, cases: Mapping[str, Mappi
         "gather_facts": False,
         "vars": {"ansible_python_interpreter": "{{ ansible_playbook_python }}"},
         "vars_files": files,
+        "tags": ["always"],
         "tasks": tasks,
     }
     (folder / "play.yml").write_text(yaml.safe_dump([play]))
-    command = ["ansible-playbook", "-i", "localhost,", str(folder / "play.yml")]
+    command = ["ansible-playbook", "-i", "localhost,", *options, str(folder / "play.yml")]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return {case: json.loads(text)[0] for case, text in json.loads(found.read_text()).items()}
