@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -40,7 +41,7 @@ def collect(paths: Iterable[str], ignore: str = "") -> Tree:
     for path in paths:
         if not os.path.isdir(path):
             tree.named.add(os.path.normpath(path))
-        for file in [path] if not os.path.isdir(path) else _files_below(path):
+        for file in [path] if not os.path.isdir(path) else _files_below(path, tree.problems):
             name = os.path.normpath(file)
             if not (pattern and pattern.search(name)):
                 _add(tree, name)
@@ -52,13 +53,31 @@ def collect(paths: Iterable[str], ignore: str = "") -> Tree:
     return tree
 
 
-def _files_below(folder: str) -> list[str]:
+def _files_below(folder: str, problems: dict[str, str]) -> list[str]:
+    """Return the files below a folder. Links are followed, but not into a folder around them: that would never end."""
     found = []
-    for parent, folders, files in os.walk(folder, followlinks=True):
-        folders[:] = sorted(name for name in folders if not _IGNORED.search(name))
+    around = {folder: {_identity(folder)}}
+
+    def report(error: OSError) -> None:
+        problems[os.path.normpath(error.filename)] = error.strerror or str(error)
+
+    for parent, folders, files in os.walk(folder, followlinks=True, onerror=report):
+        above = around.pop(parent)
+        inner = {name: _identity(os.path.join(parent, name)) for name in folders if not _IGNORED.search(name)}
+        folders[:] = sorted(name for name, identity in inner.items() if identity not in above)
+        around.update({os.path.join(parent, name): {*above, inner[name]} for name in folders})
         found += [os.path.join(parent, name) for name in sorted(files) if not _IGNORED.search(name)]
     units = {path for path in found if path.endswith(".service") and not os.path.islink(path)}
     return [path for path in found if not _is_alias(path, units)]
+
+
+def _identity(folder: str) -> tuple[int, int] | str:
+    """Return what tells a folder from all others, whatever its path; the path if that is not known."""
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return folder
+    return status.st_dev, status.st_ino
 
 
 def _is_alias(path: str, units: set[str]) -> bool:
@@ -73,9 +92,13 @@ def _is_alias(path: str, units: set[str]) -> bool:
 
 def _add(tree: Tree, path: str) -> None:
     try:
-        size = os.path.getsize(path)
-        if size > _LARGEST:
-            tree.problems[path] = f"it has {size:,} bytes, over the limit of {_LARGEST:,}"
+        status = os.stat(path)
+        # A pipe that the user names, such as <(command), has a writer; reading one that lies in a folder may block for ever.
+        if not stat.S_ISREG(status.st_mode) and path not in tree.named:
+            tree.problems[path] = "it is a pipe, a socket or a device"
+            return
+        if status.st_size > _LARGEST:
+            tree.problems[path] = f"it has {status.st_size:,} bytes, over the limit of {_LARGEST:,}"
             return
         with open(path, "rb") as file:
             tree.texts[path] = file.read().decode("utf-8-sig")

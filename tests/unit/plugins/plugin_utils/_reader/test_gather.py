@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
@@ -114,3 +117,52 @@ def test_names_of_drop_ins(tmp_path: Path, name: str, is_read: bool) -> None:
     assert member["environment"] == ({"ETCD_UNSAFE_NO_FSYNC": "true"} if is_read else {})
     ignored = {str(folder / name): "systemd reads only *.conf in this folder"}
     assert found.passed_over == ({} if is_read else ignored)
+
+
+@pytest.mark.parametrize("links", [1, 2])
+def test_links_to_a_folder_around_them(tmp_path: Path, links: int) -> None:
+    roles = tmp_path / "molecule" / "default" / "roles"
+    roles.mkdir(parents=True)
+    (tmp_path / "etcd.service").write_text(UNIT, encoding="utf-8")
+    for number in range(links):
+        (roles / f"me{number}").symlink_to("../../..")
+    [unit] = gather([str(tmp_path)]).document["files"]
+    assert unit["path"] == str(tmp_path / "etcd.service")
+
+
+def test_two_links_to_one_folder(tmp_path: Path) -> None:
+    # Of two inventories with the same variables, each has them.
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "all.yml").write_text("etcd_name: a\n", encoding="utf-8")
+    for name in ("a", "b"):
+        (tmp_path / "inventories" / name).mkdir(parents=True)
+        (tmp_path / "inventories" / name / "group_vars").symlink_to("../../shared")
+    found = gather([str(tmp_path / "inventories")]).document["files"]
+    assert [entry["path"] for entry in found] == [
+        str(tmp_path / "inventories" / name / "group_vars" / "all.yml") for name in ("a", "b")
+    ]
+
+
+def test_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path).name == "secret":
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    (tmp_path / "secret").mkdir()
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert gather([str(tmp_path)]).passed_over == {str(tmp_path / "secret"): "Permission denied"}
+
+
+def test_pipes(tmp_path: Path) -> None:
+    pipe = tmp_path / "etcd.service"
+    os.mkfifo(pipe)
+    # Nobody writes into it: opening it would block for ever.
+    assert gather([str(tmp_path)]).passed_over == {str(pipe): "it is a pipe, a socket or a device"}
+    writer = threading.Thread(target=pipe.write_text, args=(UNIT,), daemon=True)
+    writer.start()
+    [unit] = gather([str(pipe)]).document["files"]
+    writer.join(10)
+    assert unit["path"] == str(pipe) and unit["contents"]["headroom_member"]["command"][-1] == "n1"
