@@ -30,11 +30,13 @@ def gather(paths: Iterable[str], ignore: str = "") -> Gathered:
     refused = {path: why for path, why in problems.items() if path in tree.named and path not in without}
     unparsed = reading.document["unparsed"]
     unparsed.update(refused)
+    # A document of a folder that was read, but that its own program refuses.
+    unparsed.update({path: why for path, why in tree.problems.items() if "etcd" in tree.texts.get(path, "")})
     # A folder must contain etcd, and so must one of several files.
     if without and without.keys() == {*tree.texts, *tree.problems}:
         reading.document["without_etcd"] = without
     return Gathered(
         reading.document,
         {path: why for path, why in unparsed.items() if path in tree.named},
-        {path: why for path, why in problems.items() if path not in refused},
+        {path: why for path, why in problems.items() if path not in unparsed},
     )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
@@ -12,6 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import DOCUMENT
 
 # A configuration that a person wrote is smaller.
 _LARGEST = 16 * 1024 * 1024
@@ -23,7 +25,7 @@ class Tree(NamedTuple):
     """The files below the paths that a user named.
 
     - texts: path → text
-    - problems: path → why a file could not be read
+    - problems: path → why a file could not be read, or why no other program can read it
     - named: the paths of files that the user named
     - beside: path → text of each .env in the folder of a Compose file, if it is not among the texts
     """
@@ -101,8 +103,24 @@ def _add(tree: Tree, path: str) -> None:
             tree.problems[path] = f"it has {status.st_size:,} bytes, over the limit of {_LARGEST:,}"
             return
         with open(path, "rb") as file:
-            tree.texts[path] = file.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        tree.problems[path] = "it is not UTF-8 text"
+            content = file.read()
     except OSError as error:
         tree.problems[path] = error.strerror or str(error)
+        return
+    _add_text(tree, path, content)
+
+
+def _add_text(tree: Tree, path: str, content: bytes) -> None:
+    """Add the text of a file. systemd and shells read settings beside a comment of any encoding, so such a file is read as well."""
+    try:
+        tree.texts[path] = content.decode("utf-8-sig")
+        return
+    except UnicodeDecodeError:
+        pass
+    is_utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if b"\0" in content and not is_utf_16:
+        tree.problems[path] = "it is not UTF-8 text"
+        return
+    tree.texts[path] = content.decode("utf-16" if is_utf_16 else "utf-8", errors="replace")
+    if DOCUMENT.search(path):
+        tree.problems[path] = "it is not UTF-8 text, as YAML and JSON must be; the rest was checked"

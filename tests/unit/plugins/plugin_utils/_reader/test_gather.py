@@ -119,6 +119,40 @@ def test_names_of_drop_ins(tmp_path: Path, name: str, is_read: bool) -> None:
     assert found.passed_over == ({} if is_read else ignored)
 
 
+# Latin-1, and what PowerShell writes.
+@pytest.mark.parametrize("content", [b"# f\xfcr etcd \x85\n", "\ufeff# für etcd\n".encode("utf-16-le")])
+def test_file_that_is_not_utf_8(tmp_path: Path, content: bytes) -> None:
+    setting = "ETCD_UNSAFE_NO_FSYNC=true\n"
+    (tmp_path / "etcd.env").write_bytes(content + setting.encode("utf-16-le" if b"\0" in content else "ascii"))
+    (tmp_path / "etcd.service").write_text(f"{UNIT}EnvironmentFile={tmp_path}/etcd.env\n", encoding="utf-8")
+    for paths in ([tmp_path], [tmp_path / "etcd.service", tmp_path / "etcd.env"]):
+        found = gather(map(str, paths))
+        [member] = (entry["contents"]["headroom_member"] for entry in found.document["files"])
+        assert member["environment"] == {"ETCD_UNSAFE_NO_FSYNC": "true"} and member["unknown"] == {}
+        assert member["where"]["ETCD_UNSAFE_NO_FSYNC"] == [str(tmp_path / "etcd.env"), 2]
+        assert found.document["unparsed"] == found.refused == found.passed_over == {}
+
+
+def test_yaml_that_is_not_utf_8(tmp_path: Path) -> None:
+    # Neither Ansible nor etcd reads it.
+    path = tmp_path / "etcd.yml"
+    path.write_bytes(b"name: a # f\xfcr etcd\nlisten-client-urls: http://a:1\nunsafe-no-fsync: true\n")
+    why = {str(path): "it is not UTF-8 text, as YAML and JSON must be; the rest was checked"}
+    for named, refused in ((tmp_path, {}), (path, why)):
+        found = gather([str(named)])
+        assert (found.document["unparsed"], found.refused, found.passed_over) == (why, refused, {})
+        [entry] = found.document["files"]
+        assert entry["contents"]["unsafe-no-fsync"] is True
+
+
+def test_other_files_that_are_not_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "a.yml").write_bytes(b"a: \xfc\n")
+    (tmp_path / "b").write_bytes(b"\x7fELF\0\xff ETCD_INITIAL_CLUSTER=a\n")
+    found = gather([str(tmp_path)])
+    assert found.document["unparsed"] == found.refused == {}
+    assert [Path(path).name for path in found.passed_over] == ["a.yml", "b"]
+
+
 @pytest.mark.parametrize("links", [1, 2])
 def test_links_to_a_folder_around_them(tmp_path: Path, links: int) -> None:
     roles = tmp_path / "molecule" / "default" / "roles"
