@@ -33,10 +33,15 @@ _workload(profile, settings) := minimal_plan.planned_workload(
 # The settings that the model takes into account.
 model_settings(settings) := object.filter(settings, object.keys(model.estimate_settings))
 
+_is_known(profile) if {
+	count(profile.unknown) == 0
+	count(member_settings.malformed(profile.variables)) == 0
+}
+
 # Profiles with their `estimate` and the `settings` behind it, if nothing about them is unknown and they have a memory limit.
 profiles := {object.union(profile, {"settings": settings, "estimate": estimate}) |
 	some profile in clusters.profiles
-	count(profile.unknown) == 0
+	_is_known(profile)
 	profile.etcd.limit.bytes
 	settings := _settings(profile)
 	estimate := memory.estimate(profile.etcd.release, _workload(profile, settings), settings, profile.members)
@@ -45,7 +50,7 @@ profiles := {object.union(profile, {"settings": settings, "estimate": estimate})
 # Profile → why the model rejects its input.
 invalid := {profile: problems |
 	some profile in clusters.profiles
-	count(profile.unknown) == 0
+	_is_known(profile)
 	problems := parse.problems(profile.etcd.release, profile.etcd.workload, model_settings(profile.etcd.settings), profile.members)
 	count(problems) > 0
 }

@@ -16,6 +16,7 @@ package headroom.settings.headroom_roles
 
 import data.headroom.model
 import data.headroom.releases
+import data.headroom.settings
 import data.headroom.units
 
 _not_etcd_settings := {"gogc", "gomemlimit", "memory_high", "memory_max"}
@@ -84,7 +85,7 @@ member(variables, unknown) := {
 	"twice": {name: [sprintf("etcd_%s", [name]), extra[name].name] | some name, _ in pinned; extra[name]},
 	"limit": _limit(variables),
 	"data_size": _data_size(variables),
-	"unknown": {object.get(_variables, variable, trim_prefix(variable, "etcd_")) | some variable, _ in unknown},
+	"unknown": {object.get(_variables, variable, trim_prefix(variable, "etcd_")) | some variable, _ in _without_value(variables, unknown)},
 } if {
 	version := _version(variables)
 	release := releases.nearest(version)
@@ -92,6 +93,9 @@ member(variables, unknown) := {
 	pinned := {_variables[variable]: value | some variable, value in variables; _variables[variable]; value != null}
 	extra := _settings_given(release, given)
 }
+
+# The roles stop at a malformed variable, so nobody knows what its author will set instead.
+_without_value(variables, unknown) := object.union(unknown, settings.malformed(variables))
 
 _object(variables, name) := variables[name] if {
 	is_object(variables[name])
@@ -149,7 +153,7 @@ _data_size(variables) := units.parse_size(variables.etcd_storage_data_min_size) 
 host(variables, unknown) := {
 	"facts": facts,
 	"names": {fact: variable | some variable, fact in _facts; facts[fact] != null},
-	"unknown": {_facts[variable] | some variable, _ in unknown},
+	"unknown": {_facts[variable] | some variable, _ in _without_value(variables, unknown)},
 } if {
 	facts := {fact: object.get(variables, variable, null) | some variable, fact in _facts}
 }

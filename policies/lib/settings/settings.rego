@@ -26,6 +26,15 @@ shows_everything(etcd) if not etcd.format
 
 shows_everything(etcd) if etcd.format == "running member"
 
+# Variables that must be mappings but are not: variable → what is wrong.
+malformed(variables) := {variable: text |
+	some variable in ["etcd_extra_config", "etcd_workload"]
+	value := variables[variable]
+	not type_name(value) in {"null", "object"}
+	instead := sprintf("write it in YAML, or all of it as JSON, -e '{%q: {…}}'", [variable])
+	text := sprintf("%s is %s, but must be a mapping: %s", [variable, json.marshal(value), instead])
+}
+
 # No plan will choose the settings that are not pinned, so etcd's own defaults apply.
 is_unplanned(etcd) if {
 	not etcd.planned

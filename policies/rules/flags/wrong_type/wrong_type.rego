@@ -15,6 +15,7 @@ import data.headroom.clusters
 import data.headroom.releases.accepted_values
 import data.headroom.releases.spelling
 import data.headroom.result
+import data.headroom.settings
 
 deny contains finding if some finding in result.findings("flags/wrong_type", problems)
 
@@ -24,6 +25,11 @@ problems contains problem if {
 	refusal := accepted_values.refusal(profile.etcd, entry)
 	text := sprintf("%s is %s, but etcd expects %s%s", [entry.name, json.marshal(entry.value), refusal.expected, _hint(entry, refusal)])
 	problem := _solvable(result.problem(profile, entry.name, text), refusal)
+}
+
+problems contains result.problem(profile, "etcd_extra_config", text) if {
+	some profile in clusters.profiles
+	text := settings.malformed(profile.variables).etcd_extra_config
 }
 
 # Go's flag package ends the flags at such a word.

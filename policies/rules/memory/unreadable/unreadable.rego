@@ -34,6 +34,11 @@ _about(etcd, problem) := name if {
 	name := etcd.names[setting]
 } else := "etcd_workload"
 
+problems contains result.problem(profile, "etcd_workload", text) if {
+	some profile in clusters.profiles
+	text := settings.malformed(profile.variables).etcd_workload
+}
+
 problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	some profile in clusters.profiles
 	budget := profile.variables.etcd_memory_budget

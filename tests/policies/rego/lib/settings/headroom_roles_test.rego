@@ -47,6 +47,16 @@ test_unknown if {
 	headroom_roles.member({}, unknown).unknown == {"snapshot_count", "version", "extra_config"}
 }
 
+# As `-e` and INI files give a mapping.
+test_texts_for_mappings if {
+	found := member({"etcd_workload": `{"value_size": "3MB"}`, "etcd_extra_config": [1]})
+	found.unknown == {"workload", "extra_config"}
+	found.planned == false
+	found.workload == {}
+	found.given == []
+	headroom_roles.host({"etcd_extra_config": "a"}, {}).unknown == {"extra_config"}
+}
+
 test_data_size if {
 	member({}).data_size == null
 	member({"etcd_storage_data_min_size": "4GB"}).data_size == 4294967296
