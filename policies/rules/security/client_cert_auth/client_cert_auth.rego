@@ -14,6 +14,7 @@
 package headroom.rules.security.client_cert_auth
 
 import data.headroom.clusters
+import data.headroom.releases.spelling
 import data.headroom.result
 import data.headroom.settings
 import data.headroom.text
@@ -36,7 +37,7 @@ _solvable(problem, names, setting) := result.with_value(problem, true) if {
 _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting], name])] if {
 	name := etcd.names[setting]
 	settings.is_false(etcd.settings[setting])
-	settings.has_no_file(etcd, _ca_files[setting])
+	_has_no_ca(etcd, _ca_files[setting])
 	not _urls[setting] in etcd.unknown
 	_needs_certificates(object.get(etcd.settings, _urls[setting], "https://"))
 }
@@ -50,6 +51,19 @@ _needs_certificates(urls) if {
 	some url in text.items(urls)
 	startswith(lower(url), "https://")
 	not regex.match(`^(?i)https://(127\.|localhost[:/]|\[::1\])`, url)
+}
+
+_has_no_ca(etcd, setting) if {
+	etcd.format
+	settings.has_no_file(etcd, setting)
+}
+
+# Headroom's role sets the CA with TLS, and etcd_extra_config may empty it.
+_has_no_ca(etcd, setting) if {
+	not etcd.format
+	some entry in etcd.given
+	entry.value in {"", null}
+	spelling.setting(etcd.release, entry.form, entry.spelling) == setting
 }
 
 # The role turns it on; elsewhere etcd's default is off. Without https there are no certificates at all: see security/plain_http.
