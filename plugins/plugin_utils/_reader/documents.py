@@ -165,7 +165,8 @@ def _collect(path: str, root: Any, first: int, scopes: dict[str, list[list[int]]
                 continue
             if key.value == "name" and isinstance(value, yaml.ScalarNode):
                 _add(scopes, value.value, whole if inside == "metadata" else outer)
-            _add(scopes, key.value, _range(key, value, first))
+            for part in _parts(key, value, first):
+                _add(scopes, key.value, part)
             if in_tasks and isinstance(value, yaml.ScalarNode) and "\n" not in value.value:
                 line = Line(path, value.start_mark.line + first, value.value)
                 # A container's command is an option beside its image.
@@ -248,6 +249,20 @@ def _range(start: Any, end: Any, first: int) -> list[int]:
     is_block = isinstance(end, yaml.CollectionNode) and not end.flow_style
     last = end.end_mark.line + first - (1 if is_block and end.end_mark.line > start.start_mark.line else 0)
     return [start.start_mark.line + first, last]
+
+
+def _parts(key: Any, value: Any, first: int) -> list[list[int]]:
+    """Return the lines of a key and its value, and those that the value or its own keys take from an anchor above."""
+    if _is_above(value, key):
+        return [_range(key, key, first), _range(value, value, first)]
+    inner = value.value if isinstance(value, yaml.MappingNode) else []
+    merged = [_range(name, part, first) for name, part in inner if _is_above(name, key)]
+    aliases = [_range(part, part, first) for name, part in inner if _is_above(part, name) and not _is_above(name, key)]
+    return [_range(key, value, first), *merged, *aliases]
+
+
+def _is_above(node: Any, other: Any) -> bool:
+    return bool(node.start_mark.index < other.start_mark.index)
 
 
 def _add(scopes: dict[str, list[list[int]]], name: str, added: list[int]) -> None:

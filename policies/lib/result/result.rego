@@ -159,13 +159,17 @@ _is_named(source) if source in formats.paths
 # require one.
 _location(source, hosts, variable) := {"file": place[0], "line": place[1]} if {
 	place := formats.inventories[source].hosts[sort(hosts)[0]].statement.where[variable]
-} else := {"file": path, "line": _line(path, hosts, variable)} if {
+} else := {"file": path, "line": _line_of_variable(path, hosts, variable)} if {
 	host := sort(hosts)[0]
 	path := folder.origin(source, host, split(variable, "[")[0])
 	path != ""
 } else := {"file": variable, "line": 1} if {
 	regex.match(`/|\.ya?ml$`, variable)
 } else := {"file": source, "line": _line(source, hosts, variable)}
+
+_line_of_variable(path, hosts, variable) := number if {
+	number := lines.line_of_variable(path, sort(hosts)[0], variable)
+} else := _line(path, hosts, variable)
 
 _line(path, hosts, variable) := number if {
 	number := lines.line(path, sort(hosts)[0], variable)

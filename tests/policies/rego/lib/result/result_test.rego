@@ -121,3 +121,27 @@ test_several_inventories if {
 	)
 	{"topic/name: inventory: etcd-1: it is so. Do it"} == {finding.msg | some finding in found}
 }
+
+# A group's variable lies outside of the host's part of the inventory.
+test_line_of_a_group_variable if {
+	inventory := {"etcd": {"hosts": {"n1": null}, "vars": {"etcd_version": "3.6.16", "etcd_extra_config": {"unsafe-no-fsync": true}}}}
+	index := {"words": {"unsafe-no-fsync": [6]}, "scopes": {"n1": [[3, 3]], "etcd_extra_config": [[5, 6]]}}
+	document := {"headroom_lint": {"files": [{"path": "hosts.yml", "contents": inventory}], "lines": {"hosts.yml": index}}}
+	denied := data.headroom.deny with input as [{"path": "headroom-lint.json", "contents": document}]
+	{finding._loc | some finding in denied; finding.code == "durability/unsafe_no_fsync"} == {{"file": "hosts.yml", "line": 6}}
+}
+
+# Of a file that configures etcd directly, only the host's own part has its lines.
+test_line_in_the_part_of_a_service if {
+	image := "quay.io/coreos/etcd:v3.6.16"
+	contents := {"services": {
+		"one": {"image": image, "command": "etcd --data-dir=/d --unsafe-no-fsync"},
+		"two": {"image": image, "command": "etcd"},
+	}}
+	index := {"words": {"data-dir": [4], "unsafe-no-fsync": [4]}, "scopes": {"one": [[2, 4]], "two": [[5, 7]]}}
+	document := {"headroom_lint": {"files": [{"path": "compose.yml", "contents": contents}], "lines": {"compose.yml": index}}}
+	input_document := [{"path": "headroom-lint.json", "contents": document}]
+	found := data.headroom.deny | data.headroom.warn with input as input_document
+	lines := {[finding.code, host, finding._loc.line] | some finding in found; some host in finding.hosts; finding.code in {"durability/unsafe_no_fsync", "disk/data_dir_unset"}}
+	lines == {["durability/unsafe_no_fsync", "one", 4], ["disk/data_dir_unset", "two", 1]}
+}

@@ -258,6 +258,26 @@ def test_documents() -> None:
     assert first_line == 4 and last_line == 8
 
 
+def test_scopes_of_aliases() -> None:
+    text = """x-common: &common
+  image: etcd
+  environment: &env
+    ETCD_NAME: a
+x-flags: &flags [--name=a]
+one:
+  <<: *common
+  tty: true
+two:
+  environment: *env
+  command: *flags
+three: *common
+"""
+    scopes = read({"compose.yml": text}).document["lines"]["compose.yml"]["scopes"]
+    assert scopes["one"] == [[6, 8], [2, 2], [3, 4]]
+    assert scopes["two"] == [[9, 11], [3, 4], [5, 5]]
+    assert scopes["three"] == [[12, 12], [1, 4]]
+
+
 def test_texts_inside_documents() -> None:
     cloud_init = """#cloud-config
 write_files:
