@@ -36,7 +36,7 @@ def build(
     *,
     unknown: dict[str, str] | None = None,
     limit: dict[str, str] | None = None,
-    memlock: str | None = None,
+    memlock: dict[str, str] | None = None,
     where: dict[str, tuple[str, int]] | None = None,
     facts: dict[str, dict[str, str]] | None = None,
     passes_on: bool = False,

@@ -146,7 +146,7 @@ def _build(
         variables,
         unknown=unknown,
         limit={"name": limit.name, "size": limit.value} if limit else None,
-        memlock=memlock.value.split(":")[0] if memlock else None,
+        memlock={"name": memlock.name, "size": memlock.value.split(":")[0]} if memlock else None,
         where={one.name: one.source.place(one.name) for one in [limit, *facts.values()] if one},
         facts={fact: {"name": one.name, "value": one.value} for fact, one in facts.items()},
         # systemd passes the variables of a file to etcd, but docker does not.

@@ -182,7 +182,7 @@ _limit(service) := {"limit": {"name": "deploy.resources.limits.memory", "bytes":
 } else := {}
 
 # -1 means unlimited.
-_memlock(service) := {"memlock": bytes} if {
+_memlock(service) := {"memlock": {"name": "ulimits.memlock", "bytes": bytes}} if {
 	bytes := units.parse_count(_soft(service.ulimits.memlock))
 	bytes >= 0
 } else := {}

@@ -21,7 +21,7 @@ import data.headroom.units
 #   command      list of strings: etcd's program and its flags
 #   environment  object: name → value
 #   limit        {name, size} or null: the memory limit
-#   memlock      string or null: the size that may be locked into memory
+#   memlock      {name, size} or null: the size that may be locked into memory
 #   unknown      object: what the author wrote → why its value is unknown
 #   silent       list of strings: canonical names of settings that may be set elsewhere
 #   where        object: flag or variable → [path, line]
@@ -122,6 +122,6 @@ _limit(limit) := {"limit": {"name": limit.name, "bytes": bytes}} if {
 } else := {}
 
 # systemd's "infinity" is not a size.
-_memlock(size) := {"memlock": bytes} if {
-	bytes := units.parse_size(size)
+_memlock(limit) := {"memlock": {"name": limit.name, "bytes": bytes}} if {
+	bytes := units.parse_size(limit.size)
 } else := {}

@@ -9,7 +9,7 @@
 #   passes etcd a config file); limit ({name, bytes}); data_size (bytes of the data volume, else null); unknown (canonical names without a
 #   known value; extra_config stands for any setting). Members from other formats also have format, kubernetes (an API server compacts this
 #   etcd), default_limit (a limit of the role that may apply), complete (nothing else can set a
-#   setting) and memlock (bytes that etcd may lock in memory, else null).
+#   setting) and memlock ({name, bytes} of the limit on what etcd may lock in memory, else null).
 #
 #   `host` describes the machine: facts (name → value; null if unset, missing if the format cannot express it), names and unknown.
 package headroom.settings.headroom_roles

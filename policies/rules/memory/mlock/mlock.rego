@@ -7,7 +7,7 @@
 # custom:
 #   id: memory/mlock
 #   severity: deny
-#   fix: Raise ulimits.memlock to at least the quota, or turn memory-mlock off
+#   fix: Raise this limit to at least the quota, or turn memory-mlock off
 #   source: https://github.com/etcd-io/bbolt, Options.Mlock; mlock(2), RLIMIT_MEMLOCK
 package headroom.rules.memory.mlock
 
@@ -24,17 +24,28 @@ problems contains result.problem(profile, name, text) if {
 	some profile in clusters.profiles
 	name := profile.etcd.names.memory_mlock
 	settings.is_true(profile.etcd.settings.memory_mlock)
-	allowed := profile.etcd.memlock
-	is_number(allowed)
+	limit := profile.etcd.memlock
 	quota := _quota(profile.etcd)
-	allowed < quota
-	text := sprintf("%s is on, but the container may lock only %s (ulimits.memlock), less than the quota of %s", array.concat(
-		[name],
-		units.format_sizes_distinctly(allowed, quota),
-	))
+	limit.bytes < quota
+	[allowed, wanted] := units.format_sizes_distinctly(limit.bytes, quota)
+	text := sprintf("%s is on, but etcd may lock only %s (%s), less than the quota of %s", [name, allowed, limit.name, wanted])
 }
 
 _quota(etcd) := bytes if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := model.constants[releases.series(etcd.release)].quota_default
+} else := _default_quota(etcd) if _has_default(etcd)
+
+_has_default(etcd) if settings.is_unset(etcd, "quota_backend_bytes")
+
+_has_default(etcd) if units.parse_size(etcd.settings.quota_backend_bytes) == 0
+
+# A unit seldom states the release.
+_default_quota(etcd) := model.constants[releases.series(etcd.release)].quota_default
+
+_default_quota(etcd) := of_all if {
+	etcd.release == null
+	defaults := {constants.quota_default | some constants in model.constants}
+	count(defaults) == 1
+	some of_all in defaults
+}

@@ -12,7 +12,7 @@ _member := {
 	"command": ["etcd", "--unsafe-no-fsync", "--snapshot-count", "5"],
 	"environment": {"ETCD_DATA_DIR": "/etcd", "GOGC": "50"},
 	"limit": {"name": "MemoryMax", "size": "1G"},
-	"memlock": "64M",
+	"memlock": {"name": "LimitMEMLOCK", "size": "64M"},
 	"unknown": {"$ETCD_OPTS": "it is filled in when etcd starts"},
 	"silent": [],
 	"where": {"--snapshot-count": ["etcd.service", 7]},
@@ -30,7 +30,7 @@ test_member if {
 	profile.hosts == {"n1"}
 	profile.etcd.settings == {"unsafe_no_fsync": true, "snapshot_count": 5, "data_dir": "/etcd", "gogc": "50"}
 	profile.etcd.limit == {"name": "MemoryMax", "bytes": 1073741824}
-	profile.etcd.memlock == 67108864
+	profile.etcd.memlock == {"name": "LimitMEMLOCK", "bytes": 67108864}
 	profile.unknown["$ETCD_OPTS"] == "it is filled in when etcd starts"
 }
 
@@ -44,7 +44,7 @@ test_series if {
 }
 
 test_without_limits if {
-	some profile in clusters.profiles with input as _input({"limit": null, "memlock": "infinity", "image": "quay.io/coreos/etcd:v3.5.1"})
+	some profile in clusters.profiles with input as _input({"limit": null, "memlock": {"name": "LimitMEMLOCK", "size": "infinity"}, "image": "quay.io/coreos/etcd:v3.5.1"})
 	profile.etcd.limit == {"name": "a memory limit"}
 	profile.etcd.memlock == null
 	profile.etcd.version == "3.5.1"

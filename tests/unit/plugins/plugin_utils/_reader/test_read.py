@@ -63,7 +63,7 @@ def test_unit_with_drop_in_and_environment_file() -> None:
         "ETCD_LISTEN_CLIENT_URLS": "http://0.0.0.0:2379",
     }
     assert found["limit"] == {"name": "MemoryMax", "size": "1G"}
-    assert found["memlock"] == "64M"
+    assert found["memlock"] == {"name": "LimitMEMLOCK", "size": "64M"}
     assert found["unknown"] == {"$ETCD_OPTS": "it is filled in when etcd starts"}
     assert found["where"]["--unsafe-no-fsync"] == [unit, 10]
     assert found["where"]["--snapshot-count"] == [unit, 11]
