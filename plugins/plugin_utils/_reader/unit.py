@@ -33,7 +33,7 @@ _WRAPPER = re.compile(r"^[@:+!-]*([\w./-]*/)?etcd[_-]?(wrapper|start|run|server|
 _TWO_BACKSLASHES = re.compile(r"\\\\\s*$")
 _CUT = "systemd ends it at two backslashes, and continues it after one"
 # An empty value discards what was set before.
-_LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment"}
+_LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment", "UnsetEnvironment"}
 
 
 class Directive(NamedTuple):
@@ -99,7 +99,7 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     """Return the member that a unit runs; None if it runs something else. A drop-in alone counts if it sets etcd's variables."""
     more, unknown = variables_of_files(directives, find_file)
     # Those of files win in systemd.
-    variables = [*own_variables(directives), *more]
+    variables = _without_unset(directives, [*own_variables(directives), *more])
     values = {variable.name: variable.value for variable in variables}
     starts = [directive for directive in directives if directive.name == "ExecStart"]
     # A unit may start a container before it follows the container's log.
@@ -171,6 +171,18 @@ def own_variables(directives: list[Directive]) -> list[Variable]:
         for name, equals, value in (word.partition("=") for word in split_words(directive.value))
         if equals
     ]
+
+
+def _without_unset(directives: list[Directive], variables: list[Variable]) -> list[Variable]:
+    """Leave out the variables that UnsetEnvironment= removes in the end: by name, or with the value that they then have."""
+    words = {
+        word
+        for directive in directives
+        if directive.name == "UnsetEnvironment"
+        for word in split_words(directive.value)
+    }
+    last = {variable.name: variable.value for variable in variables}
+    return [one for one in variables if not words & {one.name, f"{one.name}={last[one.name]}"}]
 
 
 def variables_of_files(directives: list[Directive], find_file: FindFile) -> tuple[list[Variable], dict[str, str]]:

@@ -71,6 +71,27 @@ def test_unit_with_drop_in_and_environment_file() -> None:
     assert found["where"]["ETCD_LISTEN_CLIENT_URLS"] == [environment, 5]
 
 
+@pytest.mark.parametrize(
+    ("drop_in", "environment"),
+    [
+        ("UnsetEnvironment=ETCD_UNSAFE_NO_FSYNC ETCD_DEBUG", {"ETCD_NAME": "b"}),
+        # A pair removes the variable if it has this value at the end.
+        ('UnsetEnvironment="ETCD_UNSAFE_NO_FSYNC=true" ETCD_NAME=a', {"ETCD_NAME": "b"}),
+        ("UnsetEnvironment=ETCD_NAME=b", {"ETCD_UNSAFE_NO_FSYNC": "true"}),
+        (
+            "UnsetEnvironment=ETCD_UNSAFE_NO_FSYNC\nUnsetEnvironment=",
+            {"ETCD_UNSAFE_NO_FSYNC": "true", "ETCD_NAME": "b"},
+        ),
+    ],
+)
+def test_unset_environment(drop_in: str, environment: dict[str, str]) -> None:
+    unit = "[Service]\nEnvironment=ETCD_UNSAFE_NO_FSYNC=true ETCD_NAME=a\nEnvironmentFile=/etc/etcd.env\nExecStart=/bin/etcd"
+    files = {"etcd.service": f"{unit} --name=${{ETCD_NAME}}\n", "etcd.env": "ETCD_NAME=b\n"}
+    ((_path, found),) = members({**files, "etcd.service.d/x.conf": f"[Service]\n{drop_in}\n"})
+    assert found["environment"] == environment
+    assert found["name"] == ("b" if "ETCD_NAME" in environment else "etcd")
+
+
 def test_drop_in_replaces_the_command() -> None:
     drop_in = "[Service]\nExecStart=\nExecStart=/usr/bin/etcd --name n2 --quota-backend-bytes=5\n"
     ((_path, found),) = members({"etcd.service": UNIT, "etcd.service.d/x.conf": drop_in})
