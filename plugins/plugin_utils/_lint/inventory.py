@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -15,7 +16,9 @@ ENCRYPTED = {"__ansible_vault": True}
 
 
 def to_json(value: Any) -> Any:
-    """Convert a value to types that JSON knows: dates become text, any other type counts as encrypted."""
+    """Convert a value to types that JSON knows: dates, infinity and NaN become text, any other type counts as encrypted."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):

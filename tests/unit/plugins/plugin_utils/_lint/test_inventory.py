@@ -32,6 +32,8 @@ class Text(str):
         (True, True),
         (5, 5),
         (0.5, 0.5),
+        # JSON has no such numbers.
+        ([float("nan"), float("inf"), float("-inf")], ["nan", "inf", "-inf"]),
         ("a", "a"),
         (Text("a"), "a"),
         ({"a": {1: Text("b")}}, {"a": {"1": "b"}}),
