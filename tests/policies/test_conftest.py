@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -263,6 +264,25 @@ def test_suggestions_are_a_diff_and_change_nothing(tmp_path: Path) -> None:
     assert "\n".join(diff) in done.stdout, done.stdout
     assert Path(path).read_text(encoding="utf-8") == files["group_vars/etcd.yml"]
     assert "suggested" not in playbook(tmp_path / "inventory").stdout
+
+
+@pytest.mark.parametrize("name", ["etcd_extra_config", "etcd_environment"])
+def test_suggested_changes_are_right(tmp_path: Path, name: str) -> None:
+    written = {"quota-backend-bytes": '"8GB"', "force-new-cluster": '"yes"', "snapshot-count": "'5000'"}
+    if name == "etcd_environment":
+        written = {f"ETCD_{key.upper().replace('-', '_')}": value for key, value in written.items()}
+    values = "".join(f"  {key}: {value}\n" for key, value in written.items())
+    variables = f"etcd_version: {NEWEST}\n{name}:\n{values}"
+    write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: {n1: }}\n", "group_vars/etcd.yml": variables})
+    done = playbook(tmp_path / "inventory", "-e", "etcd_lint_suggest=true")
+    diff = done.stdout.split("@@\n", 1)[1].splitlines()
+    kept = itertools.takewhile(lambda line: line[:1] in (" ", "-", "+"), diff)
+    changed = "".join(f"{line[1:]}\n" for line in kept if not line.startswith("-"))
+    assert changed != variables and changed.startswith("etcd_version")
+    write(tmp_path / "inventory", {"group_vars/etcd.yml": changed})
+    again = playbook(tmp_path / "inventory").stdout
+    for rule in ("flags/wrong_type", "durability/force_new_cluster"):
+        assert rule in done.stdout and rule not in again, again
 
 
 def test_a_value_of_the_command_line_is_named(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report import Finding
 
 FOLDERS = ("group_vars", "host_vars")
+# The variable with the keys of etcd's config file, where etcd refuses a number or a boolean in quotes.
+CONFIG = "etcd_extra_config"
 # Maximum number of hosts that a line names.
 SHOWN = 3
 
@@ -112,8 +114,13 @@ def effective(found: list[Place], host: str, value: Any, groups: Mapping[str, It
     return mine[sizes.index(min(sizes))] if sizes.count(min(sizes)) == 1 else None
 
 
-def scalar_text(value: Any, node: Any) -> str:
-    """Return a value as YAML in the style of the scalar that it replaces. A leading v of a version stays."""
+def scalar_text(value: Any, node: Any, keeps_type: bool = False) -> str:
+    """Return a value as YAML in the style of the scalar that it replaces. A leading v of a version stays.
+
+    keeps_type: whether a number or a boolean must not become a text.
+    """
+    if keeps_type and not isinstance(value, str):
+        return json.dumps(value)
     if isinstance(value, str) and re.match(r"v\d", str(node.value)):
         value = f"v{value}"
     text = value if isinstance(value, str) else json.dumps(value)
@@ -130,9 +137,9 @@ def suggest(
     hostvars: Mapping[str, Mapping[str, Any]],
     groups: Mapping[str, Iterable[str]],
 ) -> Suggestions:
-    """Return the diff that sets the values of the findings, and a line for each value whose place is not certain."""
+    """Return the diff that sets the values of the findings, and a line for each value that no change of a text would set."""
     edits: dict[str, dict[tuple[int, int], str]] = {}
-    left_out: dict[tuple[str, str], list[str]] = {}
+    left_out: dict[tuple[str, str, str], list[str]] = {}
     for finding in findings:
         for name, value in finding.values.items():
             parts = split_name(name)
@@ -140,19 +147,24 @@ def suggest(
             for host in finding.hosts:
                 place = effective(found, host, value_at(hostvars.get(host, {}), parts), groups)
                 if place is None:
-                    hosts = left_out.setdefault((name, json.dumps(value)), [])
-                    hosts += [host] if host not in hosts else []
-                    continue
-                span = (place.node.start_mark.index, place.node.end_mark.index)
-                edits.setdefault(place.path, {}).setdefault(span, scalar_text(value, place.node))
+                    why = "no YAML file of the inventory certainly sets it"
+                else:
+                    start, end = place.node.start_mark.index, place.node.end_mark.index
+                    text = scalar_text(value, place.node, parts[0] == CONFIG)
+                    if text != files[place.path][start:end]:
+                        edits.setdefault(place.path, {}).setdefault((start, end), text)
+                        continue
+                    why = f"{place.path} has this text already"
+                hosts = left_out.setdefault((name, json.dumps(value), why), [])
+                hosts += [host] if host not in hosts else []
     diff = [line for path in sorted(edits) for line in _diff(path, files[path], edits[path])]
-    return Suggestions(diff, [_left_out(name, value, hosts) for (name, value), hosts in left_out.items()])
+    return Suggestions(diff, [_left_out(*key, hosts) for key, hosts in left_out.items()])
 
 
-def _left_out(name: str, value: str, hosts: list[str]) -> str:
+def _left_out(name: str, value: str, why: str, hosts: list[str]) -> str:
     more = f" and {len(hosts) - SHOWN} more" if len(hosts) > SHOWN else ""
     named = ", ".join(hosts[:SHOWN])
-    return f"{name} of {named}{more}: no YAML file of the inventory certainly sets it; the value would be {value}"
+    return f"{name} of {named}{more}: {why}; the value would be {value}"
 
 
 def _diff(path: str, text: str, edits: Mapping[tuple[int, int], str]) -> list[str]:

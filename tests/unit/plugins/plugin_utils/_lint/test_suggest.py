@@ -79,6 +79,29 @@ def test_a_part_of_a_mapping() -> None:
     assert found == ["-  ETCD_AUTO_TLS: 'true'", "+  ETCD_AUTO_TLS: 'false'"]
 
 
+@pytest.mark.parametrize(
+    ("written", "value", "expected"),
+    [
+        ('"8GB"', 8589934592, "8589934592"),
+        ("'yes'", False, "false"),
+        ("'5000'", 5000, "5000"),
+        ("'1d'", "24h", "'24h'"),
+    ],
+)
+def test_a_key_of_the_config_file_keeps_its_type(written: str, value: Any, expected: str) -> None:
+    """etcd refuses a number or a boolean in quotes there, and takes any text in its environment."""
+    text = f"etcd_extra_config:\n  a: {written}\n"
+    variables = {"etcd_extra_config": {"a": written.strip("\"'")}}
+    found = lines({"group_vars/etcd.yml": text}, finding(**{'etcd_extra_config["a"]': value}), variables)
+    assert found == [f"-  a: {written}", f"+  a: {expected}"]
+
+
+def test_a_text_that_would_not_change_is_named() -> None:
+    found = suggest([finding(("e1",), a=5)], {"group_vars/etcd.yml": "a: '5'\n"}, {"e1": {"a": "5"}}, GROUPS)
+    assert found.diff == []
+    assert found.left_out == ["a of e1: group_vars/etcd.yml has this text already; the value would be 5"]
+
+
 def test_the_place_that_counts() -> None:
     """The host's own, else the smallest group's with this value; never one of a group that the hosts are not in."""
     files = {
