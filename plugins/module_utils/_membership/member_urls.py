@@ -70,6 +70,10 @@ def _is_address(text: str) -> bool:
     return True
 
 
+def _is_unspecified(text: str) -> bool:
+    return _is_address(text.strip("[]")) and ipaddress.ip_address(text.strip("[]")).is_unspecified
+
+
 def _is_host(text: str) -> bool:
     """Return whether a URL can contain an address: IP (IPv6 also in brackets) or DNS name."""
     bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
@@ -77,7 +81,7 @@ def _is_host(text: str) -> bool:
 
 
 def value_problems(members: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names, addresses and ports of a cluster's members with which etcd does not start.
+    """Return the names, addresses and ports of a cluster's members with which etcd does not start, or nobody reaches it.
 
     Source: ``NewURLsMap`` in client/pkg/types/urlsmap.go and ``checkDuplicateURL`` in server/config/config.go, 3.5 to 3.7.
     """
@@ -93,6 +97,12 @@ def value_problems(members: Sequence[Mapping[str, Any]]) -> list[str]:
             f"{host}: etcd_{kind} is {member[kind]}, which is neither an IP address nor a DNS name; write it without scheme and port"
             for kind in ("address", "peer_address")
             if member.get(kind) and not _is_host(str(member[kind]))
+        ]
+        problems += [
+            f"{host}: etcd_{kind} is {member[kind]}, which is no address that others can reach; write that of the host. etcd_listen_addresses says where "
+            "etcd listens"
+            for kind in ("address", "peer_address")
+            if _is_unspecified(str(member.get(kind) or ""))
         ]
         problems += [
             f"{host}: etcd_{kind} is {member[kind]}, and a port is 1 to 65535"
