@@ -99,8 +99,8 @@ def value_problems(members: Sequence[Mapping[str, Any]]) -> list[str]:
             if member.get(kind) and not _is_host(str(member[kind]))
         ]
         problems += [
-            f"{host}: etcd_{kind} is {member[kind]}, which is no address that others can reach; write that of the host. etcd_listen_addresses says where "
-            "etcd listens"
+            f"{host}: etcd_{kind} is {member[kind]}, and other hosts cannot reach a member there; write the address of its host. "
+            "etcd_listen_addresses says where etcd listens"
             for kind in ("address", "peer_address")
             if _is_unspecified(str(member.get(kind) or ""))
         ]

@@ -152,9 +152,9 @@ def test_ports_that_others_have_elsewhere_are_free():
         ({"address": "n" * 64}, f"n1: etcd_address is {'n' * 64}, which is neither"),
         (
             {"address": "0.0.0.0"},
-            "n1: etcd_address is 0.0.0.0, which is no address that others can reach; write that of the host",
+            "n1: etcd_address is 0.0.0.0, and other hosts cannot reach a member there; write the address of its host",
         ),
-        ({"peer_address": "[::]"}, "n1: etcd_peer_address is [::], which is no address"),
+        ({"peer_address": "[::]"}, "n1: etcd_peer_address is [::], and other hosts cannot reach a member there"),
         ({"peer_address": "10.1.0.11/24"}, "n1: etcd_peer_address is 10.1.0.11/24, which is neither"),
         (
             {"name": "a=b"},
