@@ -43,7 +43,8 @@ def plan_change(
     settings = dict(member.base)
     try:
         planned, before = _plan(member, new), _plan_or_none(member, old)
-        settings.update(planned["settings"])
+        # The extra settings have it already, in their own spelling.
+        settings.update({name: value for name, value in planned["settings"].items() if name != "memory_mlock"})
         changes.append(_memory_change(member, old, new, planned, before))
         lowered = later_quota_problem(_quota(planned), _quota(before) if before else None, databases or {})
         problems += [f"quota with etcd {new}: {lowered}"] if lowered else []

@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.release_comparison import Member, plan_change
 from jinja2 import ChainableUndefined, Environment
 
-TEMPLATE = Path(releases.__file__).parents[3] / "roles" / "etcd" / "templates" / "etcd.service.j2"
+ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd"
+TEMPLATE = ROLE / "templates" / "etcd.service.j2"
 
 
 def unit(config: dict[str, Any]) -> list[str]:
@@ -40,3 +45,46 @@ def test_a_locked_database_may_be_locked(version: str, extra: dict[str, Any], ra
     """As rule memory/mlock of the linter takes it to be."""
     config = releases.render_config(version, {"name": "n1"}, extra)
     assert ("LimitMEMLOCK=infinity" in unit(config)) is raised
+
+
+def role_variable(name: str, extra: dict[str, Any], settings: dict[str, Any] | None = None) -> Any:
+    """Return a variable of the role with this etcd_extra_config. settings: those of the plan."""
+    loader = DataLoader()
+    given = {
+        **loader.load_from_file(str(ROLE / "vars" / "main" / "settings.yml"), trusted_as_template=True),
+        "_etcd_base_settings": {"name": "n1"},
+        "etcd_wal_dir": "",
+        "etcd_extra_config": extra,
+        "etcd_plan": {"settings": settings},
+        "_etcd_pinned_variables": {"gogc": 90},
+    }
+    return Templar(loader=loader, variables=given).template(given[name])
+
+
+@pytest.mark.parametrize(
+    ("version", "extra", "locked"),
+    [
+        ("3.7.3", {}, False),
+        ("3.7.3", {"memory-mlock": False}, False),
+        ("3.7.3", {"memory-mlock": True}, True),
+        ("3.6.16", {"experimental-memory-mlock": True}, True),
+        ("3.5.35", {"experimental-memory-mlock": True}, True),
+    ],
+)
+def test_the_plan_counts_a_locked_database_in_full(version: str, extra: dict[str, Any], locked: bool) -> None:
+    pinned = role_variable("_etcd_pinned", extra)
+    assert pinned == ({"gogc": 90, "memory_mlock": True} if locked else {"gogc": 90})
+    workload = {"value_size": "10KB", "keys": 100000}
+    if locked:
+        with pytest.raises(PlanInfeasible):
+            plan(version, workload, 3, "1GB", pinned)
+    planned = plan(version, workload, 3, "4GB", pinned)
+    # The configuration has the user's own key, once.
+    settings = role_variable("_etcd_settings", extra, planned["settings"])
+    assert settings == {
+        "name": "n1",
+        **{name: planned["settings"][name] for name in planned["settings"] if name != "memory_mlock"},
+    }
+    assert releases.render_config(version, settings, extra).items() >= extra.items()
+    member = Member(workload, 3, "4GB", pinned, base={"name": "n1"}, extra=extra)
+    assert plan_change(member, version, version)[0] == []
