@@ -613,7 +613,7 @@ unit:
     - RV(ignore:digest) is E(HEADROOM_DIGEST) in the environment of the running process, and RV(ignore:executable) its binary; both are none if it does
       not run. RV(ignore:starts) is the binary that the unit starts. RV(ignore:managed) is true if the unit sets E(HEADROOM_DIGEST), as that of
       role P(etcdops.headroom.etcd#role) does.
-    - RV(ignore:memory_max) is the limit in bytes that the kernel holds it to now, none if it has no limit.
+    - RV(ignore:memory_max) is the limit of its memory in bytes, none if it has no limit. While a defragmentation raises it, this is the limit before that.
   type: dict
   returned: if O(unit) is given and systemd runs
   sample:

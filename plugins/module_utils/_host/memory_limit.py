@@ -87,6 +87,11 @@ def restore(unit: str, busy: Callable[[], bool]) -> str:
         return _restore_owned(unit, busy)
 
 
+def saved_limits(unit: str) -> dict[str, str]:
+    """Return the limits that a unit had before they were raised, as systemd prints them; empty if they are not raised."""
+    return _read_limits(_saved_limits(unit)) or {}
+
+
 def _saved_limits(unit: str) -> Path:
     return SAVED_LIMITS / f"{unit}.limit.json"
 

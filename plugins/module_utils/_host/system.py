@@ -16,6 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.files impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.cgroup import read_memory_cgroup
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import saved_limits
 
 UNIT_PROPERTIES = (
     "Id",
@@ -79,7 +80,7 @@ def unit_facts(name: str) -> dict[str, Any]:
     """Return the state of a service, and digest and binary of its process."""
     shown = next(iter(systemd.properties([name], UNIT_PROPERTIES, _SYSTEMD_SECONDS)), {})
     pid = int(shown.get("MainPID") or 0)
-    limit = shown.get("MemoryMax", "")
+    limit = {**shown, **saved_limits(name)}.get("MemoryMax", "")
     return {
         "name": shown.get("Id", name),
         "load_state": shown.get("LoadState"),

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import system, systemd
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit, system, systemd
 
 SHOWN = """Id=etcd.service
 LoadState=loaded
@@ -39,3 +41,12 @@ def test_a_unit_that_does_not_run(monkeypatch: pytest.MonkeyPatch, environment: 
     assert found["managed"] is managed
     assert found["starts"] == "/opt/etcd/3.7.3/etcd" and found["enabled_state"] == "enabled"
     assert found["digest"] is None and found["memory_max"] is None
+
+
+def test_the_limit_of_a_unit_during_a_defragmentation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A play that reads the raised limit would plan with it."""
+    monkeypatch.setattr(systemd, "_show", lambda *_: "Id=etcd.service\nMemoryMax=2000000000\n")
+    monkeypatch.setattr(memory_limit, "SAVED_LIMITS", tmp_path)
+    assert system.unit_facts("etcd.service")["memory_max"] == 2000000000
+    (tmp_path / "etcd.service.limit.json").write_text('{"MemoryMax": "1000000000", "MemoryHigh": "950000000"}')
+    assert system.unit_facts("etcd.service")["memory_max"] == 1000000000
