@@ -28,7 +28,8 @@ options:
     description:
       - Memory that a member may use, page cache included, in bytes or with a unit, for example V(2GB).
       - Defaults to the smallest budget without any of the trade-offs that M(etcdops.headroom.etcd_memory_plan) lists, except catch-up entries beyond
-        30 s of writes. The report then also states the smallest budget that fits at all.
+        30 s of writes. The report then also states the smallest budget that fits at all. If O(settings) has C(gomemlimit) or
+        C(memory_high), 95 % of the default is at least as large; if it has C(memory_max), that is the default.
     type: raw
   settings:
     description: Settings that the plan must keep, with the names of O(etcdops.headroom.etcd_memory_estimate#module:settings).

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size, round_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.limits import memory_max
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release, version_key
@@ -68,7 +69,7 @@ def explain(case: Case) -> str:
 def remedies_of(case: Case) -> Iterator[Remedy]:
     """Yield changes that make the workload fit, the smallest first."""
     yield from unpinning(case)
-    enough = smallest_budget(case)
+    enough = smallest_budget(case.unpinned(*LIMITS))
     if enough is not None:
         dropped = [name for name in LIMITS if name in case.pinned]
         also = f", with {' and '.join(dropped)} left to the plan" if dropped else ""
@@ -151,14 +152,13 @@ def larger_volume(case: Case) -> Iterator[Remedy]:
 
 
 def smallest_budget(case: Case, accept: Callable[[Choice], bool] = lambda choice: True) -> int | None:
-    """Return the smallest budget that fits, in a round figure, or None if more memory does not help.
+    """Return the smallest budget that fits and suits the pinned limits, in a round figure, or None if more memory does not help.
 
-    accept: a condition that the flags must meet. Pinned limits of memory are ignored, because a larger budget does not lift them.
+    accept: a condition that the flags must meet.
     """
-    free = case.unpinned(*LIMITS)
 
     def fits(steps: int) -> bool:
-        choice = search(replace(free, budget=steps * STEP))
+        choice = search(replace(case, budget=steps * STEP))
         return choice is not None and accept(choice)
 
     low, high = 0, 1
@@ -169,4 +169,6 @@ def smallest_budget(case: Case, accept: Callable[[Choice], bool] = lambda choice
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
-    return round_up(high * STEP)
+    # A MemoryHigh that equals the budget would never take effect, and Go may use all of GOMEMLIMIT.
+    limit = max(case.pinned.get("memory_high", 0), case.pinned.get("gomemlimit", 0))
+    return round_up(max(high * STEP, memory_max(case.constants, limit)))

@@ -16,6 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import Budgets, budgets
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import LIMITS
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import (
     component_rows,
     note_lines,
@@ -90,7 +91,14 @@ def title(report: Report) -> str:
 def summary(report: Report) -> list[str]:
     """Return the summary of the plan, in sentences."""
     found, texts = report.plan, []
-    if report.budgets is not None:
+    limits = [
+        f"{flag['name']} ({flag['text']})"
+        for flag in found["flags"]
+        if flag["source"] == "pinned" and flag["name"] in LIMITS
+    ]
+    if report.budgets is not None and limits:
+        texts.append(f"No budget was given: {format_size(found['budget'])} suits your {' and '.join(limits)}.")
+    elif report.budgets is not None:
         texts.append(
             f"No budget was given: {format_size(report.budgets.without_trade_offs)} is the smallest budget at which followers may miss 30 s of "
             "writes, Go's garbage collector has headroom, and the whole database stays in memory. "

@@ -70,6 +70,13 @@ def test_a_small_workload_keeps_the_defaults() -> None:
     assert "GOGC" not in plan["environment"]
 
 
+@pytest.mark.parametrize("pinned", [{"gomemlimit": "1900MB"}, {"memory_high": "1900MB"}, {"memory_max": "2GB"}])
+def test_proposed_budgets_are_not_below_pinned_limits(pinned: dict[str, Any]) -> None:
+    bounds = plan_plan.budgets("3.7.3", {}, 3, pinned)
+    assert bounds == (2 << 30, 2 << 30)
+    assert_fits(plan_plan.plan("3.7.3", {}, 3, bounds.minimum, pinned))
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_order_of_what_is_traded_away(version: str) -> None:
     """Trade away entries beyond 30 s first, then GC headroom, then entries, and so on, as the budget shrinks."""

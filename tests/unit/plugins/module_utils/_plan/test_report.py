@@ -66,12 +66,36 @@ def test_pinned_memory_max_is_the_budget() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pinned", "smallest"),
+    [
+        # 95 % of the budget.
+        ({"gomemlimit": "1900MB"}, 2 << 30),
+        ({"memory_high": "1900MB"}, 2 << 30),
+        ({"memory_high": "1GB", "gomemlimit": "1900MB"}, 2 << 30),
+        ({"memory_max": "3GB", "gomemlimit": "2GB"}, 3 << 30),
+    ],
+)
+def test_a_budget_suits_the_pinned_limits(pinned: dict[str, Any], smallest: int) -> None:
+    report = prepare(workload={}, settings=pinned)
+    assert report.plan["budget"] == report.plan["memory_max"] == smallest
+    flags = {flag["name"]: flag["text"] for flag in report.plan["flags"] if flag["name"] in pinned}
+    limits = " and ".join(f"{name} ({text})" for name, text in flags.items())
+    assert summary(report)[0] == f"No budget was given: {format_size(smallest)} suits your {limits}."
+
+
+def test_a_pinned_limit_below_the_proposed_budget_changes_nothing() -> None:
+    proposed, pinned = (prepare(workload=LARGE, settings=one).plan["budget"] for one in ({}, {"gomemlimit": "1900MB"}))
+    assert proposed == pinned > 2 << 30
+
+
+@pytest.mark.parametrize(
     ("asked", "error", "text"),
     [
         ({"workload": {"value_sise": 1}}, BadInput, "did you mean 'value_size'"),
         ({"workload": {"value_size": "1MB", "keys": 100000}}, PlanInfeasible, "GiB of database"),
         ({"version": "3.8.0"}, UnknownVersion, "unknown_version=newest"),
         ({"workload": [1]}, BadInput, "workload must be a map"),
+        ({"workload": LARGE, "settings": {"memory_high": "64MB"}}, PlanInfeasible, "into MemoryHigh 64.0 MiB"),
     ],
 )
 def test_bad_input(asked: dict[str, Any], error: type[Exception], text: str) -> None:
