@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
@@ -31,7 +32,7 @@ class ActionModule(ActionBase):
         nameless = [number for number, member in enumerate(members, 1) if not member.get("host")]
         if nameless:
             raise AnsibleActionFail(f"members: number {nameless[0]} has no host; give each a host and a cluster")
-        lines = deployment_report(members)
+        lines = deployment_report(members, time.time())
         for line in ["", *lines, ""]:
             display.display(line)
         return {**result, "changed": False, "lines": lines}

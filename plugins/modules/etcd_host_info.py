@@ -667,6 +667,7 @@ maintenance:
     - RV(ignore:differs) is true if the program, its configuration, units or directories differ from the expected ones, apart from the endpoints.
       RV(ignore:endpoints) are those of the installed configuration;
       RV(ignore:timers) is as M(etcdops.headroom.etcd_maintenance) returns it.
+      RV(ignore:intervals) has the longest seconds between two runs of the timer for backups (C(snapshot)), if it is expected.
   type: dict
   returned: if O(maintenance) is given
   version_added: 0.3.0
@@ -675,6 +676,7 @@ maintenance:
     differs: false
     timers: {headroom-defrag.timer: {enabled: true, active: true, changed: false, next: Sun 2026-11-22 03:00:00 UTC, failure: {}}}
     endpoints: ["https://10.0.0.11:2379"]
+    intervals: {snapshot: 86400}
 """
 
 import os

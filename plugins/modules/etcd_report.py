@@ -53,6 +53,8 @@ options:
         description:
           - The last record of each operation with a timer (C(snapshot), C(drill), C(defrag), C(integrity)), as
             M(etcdops.headroom.etcd_maintenance) returns it; empty if it has not run. If its last run failed, the report lists a problem.
+          - If the newest backup of the cluster is older than two days, and than twice the C(interval) of these records in seconds, the report lists a
+            problem. Without an interval, that is a week.
         type: dict
         version_added: 0.3.0
       certificates:

@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.inte
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.metrics import (
     obsolete_metrics,
     outdated_metrics,
+    timer_intervals,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.sources import (
     PACKAGE,
@@ -168,7 +169,7 @@ def compare(params: Mapping[str, Any], config: Config, sources: Mapping[str, str
 
 
 def inspect(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare the installed program with the expected one: problems, whether it differs, endpoints and timers.
+    """Compare the installed program with the expected one: problems, whether it differs, endpoints and timers, and the interval of backups.
 
     params: as of compare, and ``modules_digest``.
     """
@@ -188,6 +189,7 @@ def inspect(params: Mapping[str, Any]) -> dict[str, Any]:
         "differs": differs,
         "endpoints": endpoints,
         "timers": timer_states([name for name in params["units"] if name.endswith(".timer")]),
+        "intervals": timer_intervals(config, ["snapshot"]),
     }
 
 

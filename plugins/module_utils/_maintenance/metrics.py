@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Collection
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text, write_atomically
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.certificates import expiry_times
@@ -41,10 +42,12 @@ def enabled_operations(config: Config) -> list[str]:
     return [name for name in OPERATIONS if getattr(config, name).enabled]
 
 
-def timer_intervals(config: Config) -> dict[str, int]:
-    """Return the longest seconds between two runs of each enabled operation, without those that systemd does not know."""
+def timer_intervals(config: Config, operations: Collection[str] = OPERATIONS) -> dict[str, int]:
+    """Return the longest seconds between two runs of each of the operations that is enabled, without those that systemd does not know."""
     found = {}
     for name in enabled_operations(config):
+        if name not in operations:
+            continue
         with contextlib.suppress(CalendarError):
             interval = longest_interval(next_runs(getattr(config, name).calendar, _RUNS))
             if interval is not None:

@@ -39,22 +39,22 @@ LIVE_NOTE = (
 )
 
 
-def deployment_report(members: Sequence[Member]) -> list[str]:
-    """Report on all clusters, in the order in which they first appear."""
+def deployment_report(members: Sequence[Member], now: float) -> list[str]:
+    """Report on all clusters, in the order in which they first appear. now: seconds since 1970."""
     clusters: dict[str, list[Member]] = {}
     for member in members:
         clusters.setdefault(str(member.get("cluster") or "etcd"), []).append(member)
     if len(clusters) > MAX_TABLES:
-        return summary(clusters)
+        return summary(clusters, now)
     lines: list[str] = []
     for cluster, cluster_members in clusters.items():
-        lines += [*([""] if lines else []), *cluster_report(cluster, cluster_members)]
+        lines += [*([""] if lines else []), *cluster_report(cluster, cluster_members, now)]
     return lines
 
 
-def cluster_report(cluster: str, members: Sequence[Member]) -> list[str]:
+def cluster_report(cluster: str, members: Sequence[Member], now: float) -> list[str]:
     """Return one cluster's headline, problems, members, volumes, flags, warnings and notes."""
-    problems = cluster_problems(members)
+    problems = cluster_problems(members, now)
     lines = [headline(cluster, members, problems)]
     for problem in problems:
         lines += wrap(problem, "  ! ")
@@ -103,14 +103,14 @@ def headline(cluster: str, members: Sequence[Member], problems: Sequence[str]) -
     return f"etcd cluster {cluster}, {versions(view)}: {', '.join(parts)}"
 
 
-def summary(clusters: Mapping[str, Sequence[Member]]) -> list[str]:
+def summary(clusters: Mapping[str, Sequence[Member]], now: float) -> list[str]:
     """Return one line for each cluster, then all problems and warnings."""
     rows: list[Row] = [("cluster", "version", "healthy", "leader", "RssAnon", "planned", "limit")]
     details: list[str] = []
     has_problems = False
     for cluster, members in clusters.items():
         rows.append(_summary_row(cluster, members))
-        problems = cluster_problems(members)
+        problems = cluster_problems(members, now)
         has_problems = has_problems or bool(problems)
         for problem in problems:
             details += wrap(f"{cluster}: {problem}", "  ! ")

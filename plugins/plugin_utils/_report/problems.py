@@ -25,7 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member im
     running_quota,
     size,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.upkeep import upkeep_problems
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.upkeep import backup_problems, upkeep_problems
 
 # Percent of the quota: above it, little time is left before etcd refuses writes.
 QUOTA_WARNING = 80
@@ -36,14 +36,15 @@ LARGEST_PAGE = 64 * 1024
 ALARM_REMEDIES = {"NOSPACE": ": run the playbook nospace", "CORRUPT": ": run the playbook replace for that member"}
 
 
-def cluster_problems(members: Sequence[Member]) -> list[str]:
-    """Return the cluster's problems as sentences, then those of each member."""
+def cluster_problems(members: Sequence[Member], now: float) -> list[str]:
+    """Return the cluster's problems as sentences, then those of each member. now: seconds since 1970."""
     cluster = best_view(members)
     quotas = {name(member): running_quota(member) for member in members}
     found = [
         *_quorum_problems(cluster, is_deployed(members)),
         *_cluster_member_problems(cluster, quotas),
         *_without_host_problems(cluster, quotas),
+        *backup_problems(members, now),
     ]
     for member in members:
         problems = (

@@ -15,6 +15,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member im
 # minutes for a process that waits for a share and cannot be killed.
 _END_SECONDS = 300
 
+_DAY = 86400
+# Seconds, as in the example alert EtcdBackupTooOld. An unknown timer may be weekly.
+_OLD_BACKUP = 2 * _DAY
+_OLD_BACKUP_OF_UNKNOWN_TIMER = 7 * _DAY
+
 # Operation of the timers → its name in the report.
 LABELS = {
     "snapshot": "backup",
@@ -58,14 +63,39 @@ def _latest_end(record: Mapping[str, Any]) -> str:
     return format_utc(parse_utc(record["started_at"]) + float(record.get("seconds") or 0) + _END_SECONDS)
 
 
+def backup_problems(members: Sequence[Member], now: float) -> Iterator[str]:
+    """Report that the cluster's newest backup is too old, for example because nothing runs the timers. now: seconds since 1970."""
+    records = _backup_records(members)
+    newest, intervals = (
+        _newest_backup(records),
+        [int(record["interval"]) for record in records if record.get("interval")],
+    )
+    limit = max(_OLD_BACKUP, 2 * max(intervals)) if intervals else _OLD_BACKUP_OF_UNKNOWN_TIMER
+    if newest and now - parse_utc(newest) > limit:
+        yield (
+            f"the newest backup of the cluster was taken at {newest}, more than {limit / _DAY:.3g} days ago: "
+            "`systemctl list-timers headroom-snapshot.timer` and `headroom status` on its hosts show why"
+        )
+
+
 def backup_note(members: Sequence[Member]) -> list[str]:
     """Return a sentence about the cluster's newest backup; nothing without timers for backups."""
-    known = [records["snapshot"] for records in map(_records, members) if "snapshot" in records]
-    if not known:
+    records = _backup_records(members)
+    if not records:
         return []
-    # Dates in ISO 8601 sort as text.
-    newest = max((found for record in known for found in _backup_times(record)), default="")
+    newest = _newest_backup(records)
     return [f"the newest backup of the cluster was taken at {newest}." if newest else "no backup has succeeded yet."]
+
+
+def _backup_records(members: Sequence[Member]) -> list[Mapping[str, Any]]:
+    """Return the record of each host that has a timer for backups."""
+    return [records["snapshot"] for records in map(_records, members) if "snapshot" in records]
+
+
+def _newest_backup(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return the time of the newest backup in these records, empty without one."""
+    # Dates in ISO 8601 sort as text.
+    return max((found for record in records for found in _backup_times(record)), default="")
 
 
 def _backup_times(record: Mapping[str, Any]) -> Iterator[str]:

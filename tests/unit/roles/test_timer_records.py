@@ -24,12 +24,13 @@ def test_failure_of_a_service_is_part_of_the_record() -> None:
         "etcd_host_facts": {
             "etcd": {"maintenance": {"defrag": {"result": "done"}, "drill": {"result": "done"}}},
             "maintenance": {
-                "timers": {f"headroom-{name}.timer": {"failure": failure} for name, failure in FOUND.items()}
+                "timers": {f"headroom-{name}.timer": {"failure": failure} for name, failure in FOUND.items()},
+                "intervals": {"snapshot": 86400},
             },
         },
     }
     assert Templar(loader=loader, variables=given).template(given["_etcd_maintenance_records"]) == {
-        "snapshot": {"failure": FAILURE},
+        "snapshot": {"failure": FAILURE, "interval": 86400},
         "defrag": {"result": "done"},
         "integrity": {},
     }

@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import fstab
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, sources
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, metrics, sources
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
 
@@ -119,7 +120,10 @@ def test_endpoints_are_read_from_the_installed_configuration(tmp_path: Path) -> 
     assert installation.installed_endpoints(params) == ["https://10.0.0.11:2379"]
 
 
-def test_a_host_is_compared_with_the_installation_that_is_wanted(tmp_path: Path) -> None:
+def test_a_host_is_compared_with_the_installation_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "next_runs", lambda *_: [datetime(2026, 11, day) for day in (20, 21, 22)])
     config = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
     config["snapshot"]["directory"] = str(tmp_path)
     params = {
@@ -141,6 +145,7 @@ def test_a_host_is_compared_with_the_installation_that_is_wanted(tmp_path: Path)
         "differs": True,
         "endpoints": [],
         "timers": {},
+        "intervals": {"snapshot": 86400},
     }
 
 

@@ -24,7 +24,7 @@ def certificates(days: int, end: str) -> dict[str, Any]:
 def report(*found: dict[str, Any]) -> str:
     """Return the report on members with these certificates, as one line."""
     members = [{"host": host, "cluster": "c", "certificates": one} for host, one in zip("abc", found)]
-    return " ".join(" ".join(deployment_report(members)).split())
+    return " ".join(" ".join(deployment_report(members, 0)).split())
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deploymen
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import WIDTH
 
 MIB = 1024**2
+NOW = 1_795_000_000
 
 
 def member(name: str, role: str = "follower") -> dict[str, Any]:
@@ -119,7 +120,7 @@ etcd cluster demo, 3.7.3: 3 of 3 members healthy, quorum needs 2, leader etcd-2,
 
 
 def test_healthy_cluster() -> None:
-    lines = deployment_report(three_members())
+    lines = deployment_report(three_members(), NOW)
     assert "\n".join(lines) + "\n" == HEALTHY
     assert max(map(len, lines)) <= WIDTH
 
@@ -127,7 +128,7 @@ def test_healthy_cluster() -> None:
 def test_data_and_wal_on_one_volume_share_a_row() -> None:
     member_facts = healthy_member(1)
     member_facts["info"]["process"]["mounts"]["wal"] = volume("/var/lib/etcd", "/dev/vdb")
-    (line,) = [line for line in deployment_report([member_facts]) if "/var/lib/etcd" in line]
+    (line,) = [line for line in deployment_report([member_facts], NOW) if "/var/lib/etcd" in line]
     assert line.split("  ")[1:4] == ["etcd-1", "data, WAL", "/var/lib/etcd"]
 
 
@@ -144,7 +145,7 @@ def test_live_latencies_are_shown_next_to_fio() -> None:
     }
     members[1]["live"] = {"wal_fsync": live_latency(42, 90000, 10000), "backend_commit": live_latency(0, None, 25000)}
     members[2]["live"] = {"failed": True, "msg": "connection refused"}
-    lines = deployment_report(members)
+    lines = deployment_report(members, NOW)
     first = next(number for number, line in enumerate(lines) if "live p99" in line)
     cells = [line.split("  ") for line in lines[first + 1 : first + 7]]
     assert [next(cell.strip() for cell in row[::-1] if "ms" in cell or "samples" in cell) for row in cells] == [
@@ -167,7 +168,7 @@ def test_live_latencies_are_shown_next_to_fio() -> None:
 def test_slow_disk_of_a_running_member(what: str, samples: int, problem: str | None) -> None:
     members = three_members()
     members[0]["live"] = {what: live_latency(samples, 30000, 10000)}
-    lines = deployment_report(members)
+    lines = deployment_report(members, NOW)
     assert lines[0].endswith("1 problem" if problem else "no problems")
     assert problem is None or lines[1] == f"  ! {problem}"
 
@@ -178,12 +179,12 @@ def test_warnings_and_notes_are_printed_once_at_the_end() -> None:
         member_facts["notes"] = ["left alone."]
     for member_facts in members[1:]:
         member_facts["warnings"] = ["the disk rotates."]
-    assert deployment_report(members)[-3:] == [
+    assert deployment_report(members, NOW)[-3:] == [
         "",
         "  warning: etcd-2, etcd-3: the disk rotates.",
         "  note: left alone.",
     ]
-    assert deployment_report(members)[0].endswith("no problems")
+    assert deployment_report(members, NOW)[0].endswith("no problems")
 
 
 def set_value(members: list[dict[str, Any]], path: str, value: Any) -> None:
@@ -246,7 +247,7 @@ def set_value(members: list[dict[str, Any]], path: str, value: Any) -> None:
 def test_problem_follows_the_headline(path: str, value: Any, problem: str | None) -> None:
     members = three_members()
     set_value(members, path, value)
-    lines = deployment_report(members)
+    lines = deployment_report(members, NOW)
     if problem is None:
         assert lines[0].endswith("no problems")
         return
@@ -260,7 +261,7 @@ def test_a_member_that_no_host_has() -> None:
     members = three_members()
     for one in members:
         one["info"]["cluster"]["members"] += [member("etcd-4"), {**member(""), "id": "1f"}]
-    lines = deployment_report(members)
+    lines = deployment_report(members, NOW)
     assert lines[0].endswith("1 problem")
     problem = (
         "etcd-4 is a member, but on no host of this run: put its host into the inventory, or remove it with scale.yml"
@@ -288,7 +289,7 @@ def test_quota_of_members_whose_status_has_none(settings: dict[str, int], proble
         set_value(members, f"info.cluster.members.{number}.db_quota", None)
         one["info"]["process"]["settings"] = settings
     set_value(members, "info.cluster.members.0.db_size", 1800 * MIB)
-    lines = deployment_report(members)
+    lines = deployment_report(members, NOW)
     assert (lines[1] == f"  ! etcd-1: {problem}") if problem else lines[0].endswith("no problems")
 
 
@@ -297,7 +298,7 @@ def test_rss_anon_close_to_the_memory_limit() -> None:
     set_value(members, "info.process.memory_limit", 32 * MIB)
     set_value(members, "plan.memory_max", 32 * MIB)
     assert (
-        deployment_report(members)[1]
+        deployment_report(members, NOW)[1]
         == "  ! etcd-1: RssAnon 30.0 MiB is 93 % of the memory limit 32.0 MiB: raise etcd_memory_budget"
     )
 
@@ -332,14 +333,14 @@ def test_member_that_is_down() -> None:
       etcd-2  3.7.3    leader    healthy    20.0 KiB       1.3 GiB  30.0 MiB  45.0 MiB  47.0 MiB  2.0 GiB
       etcd-3  -        unknown   UNHEALTHY         -       1.3 GiB         -         -         -        -
     """
-    assert deployment_report(members)[:8] == textwrap.dedent(expected).splitlines()
+    assert deployment_report(members, NOW)[:8] == textwrap.dedent(expected).splitlines()
 
 
 @pytest.mark.parametrize(
     "member_facts", [{"host": "etcd-1", "cluster": "demo"}, {"host": "etcd-1", "cluster": "demo", "info": {}}]
 )
 def test_cluster_that_is_not_deployed(member_facts: dict[str, Any]) -> None:
-    lines = deployment_report([member_facts])
+    lines = deployment_report([member_facts], NOW)
     assert lines[:2] == ["etcd cluster demo: planned, not deployed yet", ""]
     assert "-" in lines[-1]
 
@@ -347,7 +348,7 @@ def test_cluster_that_is_not_deployed(member_facts: dict[str, Any]) -> None:
 def test_flags_that_differ_name_the_member() -> None:
     members = three_members()
     set_value(members, "plan.flags.2.value", 80)
-    lines = [line.split() for line in deployment_report(members) if line.startswith("  gogc")]
+    lines = [line.split() for line in deployment_report(members, NOW) if line.startswith("  gogc")]
     assert lines == [["gogc", "80", "Go's", "own", "(etcd-1)"], ["gogc", "100", "Go's", "own", "(etcd-2,", "etcd-3)"]]
 
 
@@ -355,7 +356,7 @@ def test_many_clusters_take_one_line_each() -> None:
     members = [healthy_member(number, f"c{index}") for index in range(MAX_TABLES + 1) for number in (1, 2, 3)]
     set_value(members, "info.process.restarts", 4)
     assert (
-        deployment_report(members)
+        deployment_report(members, NOW)
         == textwrap.dedent("""\
           cluster  version  healthy  leader   RssAnon  planned    limit
           c0       3.7.3    3 of 3   etcd-2  30.0 MiB  1.3 GiB  2.0 GiB
@@ -375,11 +376,11 @@ def test_many_clusters_with_a_warning() -> None:
     members[0]["warnings"] = ["the disk rotates."]
     for one in members:
         one["info"]["cluster"]["members"] = [member("etcd-1", "leader")]
-    assert deployment_report(members)[-2:] == ["5 clusters, no problems", "  c0: warning: the disk rotates."]
+    assert deployment_report(members, NOW)[-2:] == ["5 clusters, no problems", "  c0: warning: the disk rotates."]
 
 
 def test_blank_line_between_clusters() -> None:
-    lines = deployment_report([*three_members(), healthy_member(1, "other")])
+    lines = deployment_report([*three_members(), healthy_member(1, "other")], NOW)
     assert lines[lines.index("") - 1].startswith("etcd cluster demo")
     second = next(number for number, line in enumerate(lines) if line.startswith("etcd cluster other"))
     assert lines[second - 1] == ""

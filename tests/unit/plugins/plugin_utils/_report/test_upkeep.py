@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import parse_utc
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.deployment import MAX_TABLES, deployment_report
 
+NOW = parse_utc("2026-11-22T12:00:00Z")
 DONE = {
     "result": "done",
     "reason": "saved 20 KiB",
@@ -32,14 +34,14 @@ SKIPPED = {
 NO_RECORD = {"at": "2026-11-22T01:00:00Z", "result": "exit-code, status 226"}
 
 
-def report(*records: dict[str, Any] | None, clusters: int = 1) -> str:
+def report(*records: dict[str, Any] | None, clusters: int = 1, now: float = NOW) -> str:
     """Return the report on members with these records, as one line."""
     members = [
         {"host": host, "cluster": f"c{number}", **({} if record is None else {"maintenance": record})}
         for number in range(clusters)
         for host, record in zip("abc", records)
     ]
-    return " ".join(" ".join(deployment_report(members)).split())
+    return " ".join(" ".join(deployment_report(members, now)).split())
 
 
 @pytest.mark.parametrize(
@@ -127,3 +129,44 @@ def test_healthy_operations_are_no_problem() -> None:
         },
         {"snapshot": SKIPPED, "drill": {}, "defrag": {}},
     )
+
+
+DAILY, SKIPPED_DAILY = {**DONE, "interval": 86400}, {**SKIPPED, "interval": 86400}
+OLD = (
+    "the newest backup of the cluster was taken at {}, more than {} ago: `systemctl list-timers headroom-snapshot.timer` and `headroom status` on its "
+    "hosts show why"
+)
+
+
+@pytest.mark.parametrize(
+    ("records", "now", "newest", "limit"),
+    [
+        (
+            [DAILY, {**DAILY, "newest_at": "2026-11-19T01:00:00Z"}],
+            "2026-11-22T01:00:04Z",
+            "2026-11-20T01:00:03Z",
+            "2 days",
+        ),
+        # A host in the same run, or another one of the cluster, has a newer one.
+        ([DAILY], "2026-11-22T01:00:03Z", "", ""),
+        ([DAILY, SKIPPED_DAILY], "2026-11-22T12:00:00Z", "", ""),
+        ([DAILY, SKIPPED_DAILY], "2027-11-22T12:00:00Z", "2026-11-21T01:00:03Z", "2 days"),
+        # Twice the interval of a less frequent timer.
+        ([{**DONE, "interval": 7 * 86400}], "2026-12-04T01:00:03Z", "", ""),
+        ([{**DONE, "interval": 7 * 86400}], "2026-12-04T01:00:04Z", "2026-11-20T01:00:03Z", "14 days"),
+        ([{**DONE, "interval": 90000}], "2026-12-04T01:00:04Z", "2026-11-20T01:00:03Z", "2.08 days"),
+        # Its interval is unknown.
+        ([DONE], "2026-11-27T01:00:03Z", "", ""),
+        ([DONE], "2026-11-27T01:00:04Z", "2026-11-20T01:00:03Z", "7 days"),
+        # A new cluster.
+        ([{"interval": 86400}], "2026-11-27T01:00:04Z", "", ""),
+    ],
+)
+def test_an_old_backup_is_a_problem(records: list[dict[str, Any]], now: str, newest: str, limit: str) -> None:
+    text = report(*({"snapshot": record} for record in records), now=parse_utc(now))
+    assert (f"! {OLD.format(newest, limit)}" in text) is bool(newest) and ("!" in text) is bool(newest), text
+
+
+def test_an_old_backup_of_one_of_many_clusters() -> None:
+    text = report({"snapshot": DAILY}, clusters=MAX_TABLES + 1, now=parse_utc("2026-12-20T01:00:00Z"))
+    assert f"! c0: {OLD.format('2026-11-20T01:00:03Z', '2 days')}" in text
