@@ -20,6 +20,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base import prot
 SEGMENT_BYTES = 64_000_000
 # What a new log takes: the current segment, and the one ahead.
 NEW_LOG_BYTES = 2 * SEGMENT_BYTES
+# etcd keeps five segments (max-wals), the current one, and one allocated ahead.
+KEPT_SEGMENTS = 7
 METADATA, ENTRY, SNAPSHOT = 1, 2, 5  # types of records
 # The length of a record in the lower 56 bits; the highest byte is 0x80 plus the number of bytes that pad it.
 _FRAME = struct.Struct("<Q")
@@ -29,6 +31,12 @@ _PREFIX = 96
 _SEGMENT = re.compile(r"[0-9a-f]{16}-([0-9a-f]{16})\.wal")
 # Files are preallocated, so zeros follow the last record; no record is larger.
 _MAX_RECORD = 1 << 32
+
+
+def wal_bytes(snapshot_count: int, entry_bytes: int) -> int:
+    """Return the maximum size of the write-ahead log in bytes: the kept segments, or all since the last snapshot and two."""
+    since = -(-snapshot_count * entry_bytes // SEGMENT_BYTES) + 2
+    return max(KEPT_SEGMENTS, since) * SEGMENT_BYTES
 
 
 def read_records(log: BinaryIO) -> Iterator[tuple[int, bytes]]:

@@ -15,8 +15,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     format_size,
     format_sizes_distinctly,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import wal_bytes
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
@@ -82,6 +84,13 @@ def plan_notes(case: Case, choice: Choice, rate: int) -> list[str]:
             f"without a quota the database may fill the volume of {format_size(case.volume)}: etcd then crashes"
         )
     limit = quota or case.constants.quota_default
+    log = wal_bytes(choice.settings.snapshot_count, put_size(case.workload))
+    if case.volume is not None and 0 <= limit and limit + log > case.volume:
+        needed, volume = format_sizes_distinctly(limit + log, case.volume)
+        texts.append(
+            f"the quota of {format_size(limit)} and a write-ahead log of up to {format_size(log)} may need {needed}, and the volume has {volume}: unless the "
+            "log has its own volume, a full disk would stop etcd before its quota stops writes. Use a larger volume, or lower quota_backend_bytes"
+        )
     if 0 <= limit < case.db_size * case.rules["quota_room"] // 1000 and history.db_size <= case.db_size:
         size, quota_text = format_sizes_distinctly(case.db_size, limit)
         texts.append(

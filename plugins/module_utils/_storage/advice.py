@@ -14,11 +14,11 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import wal_bytes
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list, fio, verdict, wal_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.capacity import (
     capacity_findings,
     filesystem_or_device,
-    wal_bytes,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.schedulers import SCHEDULERS, scheduler_plan
 

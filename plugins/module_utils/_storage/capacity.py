@@ -11,8 +11,6 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import SEGMENT_BYTES
 
-# etcd keeps five segments (max-wals), the current one, and one allocated ahead.
-KEPT_SEGMENTS = 7
 # With less free space etcd cannot allocate the next segment of the log.
 FULL_BYTES = SEGMENT_BYTES
 # Percent of a blank device that mkfs uses for its own tables, rounded up.
@@ -29,12 +27,6 @@ def filesystem_or_device(volume: Mapping[str, Any], host: Mapping[str, Any]) -> 
     """Return the facts of the volume's device, or without one those of the filesystem at its mount point."""
     found: Mapping[str, Any] = host["devices"][volume["device"]] if volume["device"] else _mount(volume, host)
     return found
-
-
-def wal_bytes(snapshot_count: int, entry_bytes: int) -> int:
-    """Return the maximum size of the write-ahead log in bytes: the kept segments, or all since the last snapshot and two."""
-    since = -(-snapshot_count * entry_bytes // SEGMENT_BYTES) + 2
-    return max(KEPT_SEGMENTS, since) * SEGMENT_BYTES
 
 
 def _total(volume: Mapping[str, Any], host: Mapping[str, Any], planned: Mapping[str, Any] | None) -> int | None:

@@ -74,3 +74,11 @@ def test_last_index_of_a_log(tmp_path):
     snapshot = framed(wal.SNAPSHOT, b"\x08\xac\x02\x10\x02")
     (tmp_path / f"{1:016x}-{9:016x}.wal").write_bytes(framed(wal.ENTRY, b"\x08\x00\x10\x02\x18\x0b") + snapshot)
     assert wal.last_index(folder) == 300
+
+
+@pytest.mark.parametrize(
+    ("count", "entry", "files"),
+    [(0, 0, 7), (1000, 100 * 1024, 7), (10_000, 100 * 1024, 18), (100_000, 1024, 7)],
+)
+def test_maximum_size_of_the_log(count: int, entry: int, files: int) -> None:
+    assert wal.wal_bytes(count, entry) == files * 64_000_000

@@ -334,6 +334,27 @@ def test_the_quota_stays_below_the_volume(volume: str) -> None:
         assert found == free
 
 
+@pytest.mark.parametrize(
+    ("volume", "pinned", "needed"),
+    [
+        (
+            "2GB",
+            {},
+            "the quota of 1.8 GiB and a write-ahead log of up to 427.2 MiB may need 2.2 GiB, and the volume has 2.0 GiB",
+        ),
+        ("2.4GB", {"quota_backend_bytes": 0}, "may need 2,595,483,648 bytes, and the volume has 2,576,980,3"),
+        ("3GB", {"quota_backend_bytes": "2GB"}, ""),
+        ("100GB", {}, ""),
+    ],
+)
+def test_a_volume_without_room_for_the_log_is_noted(volume: str, pinned: dict[str, Any], needed: str) -> None:
+    found = plan_plan.plan("3.7.3", {}, 3, "4GB", pinned, volume_size=volume)
+    notes = [note for note in found["notes"] if "write-ahead log" in note]
+    assert len(notes) == bool(needed) and all(
+        needed in note and "unless the log has its own volume" in note for note in notes
+    ), found["notes"]
+
+
 def test_a_volume_that_is_too_small() -> None:
     with pytest.raises(
         plan_plan.PlanInfeasible, match=r"a volume of 2\.0 GiB has room for 1\.8 GiB.*; or at most"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice, volumes
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.advice import advise
-from ansible_collections.etcdops.headroom.plugins.module_utils._storage.capacity import wal_bytes
 
 MIB, GIB = 1024**2, 1024**3
 LOG = 7 * 64_000_000
@@ -85,14 +84,6 @@ def advice_on(host: dict[str, Any], **asked: Any) -> dict[str, Any]:
     """The advice for one data volume."""
     decided = volumes.plan_volumes(host, [DATA], "/var/lib/etcd/data", erase=asked.get("erase", []))
     return advise(host, [DATA], decided, asked)
-
-
-@pytest.mark.parametrize(
-    ("count", "entry", "files"),
-    [(0, 0, 7), (1000, 100 * 1024, 7), (10_000, 100 * 1024, 18), (100_000, 1024, 7)],
-)
-def test_maximum_size_of_the_log(count: int, entry: int, files: int) -> None:
-    assert wal_bytes(count, entry) == files * 64_000_000
 
 
 @pytest.mark.parametrize(
