@@ -52,6 +52,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``only_ipv6``: whether the host has no IPv4 address. ``listening``: the addresses on which other processes listen
     - ``has_data``: whether the data directory holds a member
     - ``forming``: whether no run has seen the first start of the cluster succeed
+    - ``release``: the release that the run changes the member to; empty or missing if the play chooses it later, or if its checks are switched off
     - ``data_optional``: whether the play also goes on if a member has lost its data, or has not finished its join
     - ``deployed``: whether the host has the unit of a member that a run has seen serve, and no volume that may hold its data
     - ``view``: the cluster as the member on the host described it
@@ -71,8 +72,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``first_host``: the host that acts for the cluster, in an existing one the first that has a member
     - ``membership``, with a request: the plan
 
-    Raises TopologyError for shared names or addresses, for values with which etcd does not start, for clusters with hosts outside this run,
-    for hosts without data in an existing cluster, for members whose name changed, and for peer URLs that cannot be changed.
+    Raises TopologyError for shared names or addresses, for values with which etcd does not start, for clusters with hosts outside this run, for a
+    change of the minor version to several releases, for hosts without data in an existing cluster, for members whose name changed, and for peer
+    URLs that cannot be changed.
     """
     hosts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
@@ -150,7 +152,12 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
     advice = {member["host"]: recovery.advise(group.view, [member], own) for member in kept}
     own = [{**member, "moves": member["host"] in moving, "recovery": advice.get(member["host"], "")} for member in own]
-    problems += [*value_problems(own), *address_problems(own), *port_problems(own)]
+    problems += [
+        *value_problems(own),
+        *address_problems(own),
+        *port_problems(own),
+        *release_problems(own, group.view, where),
+    ]
     formed = {
         **({"membership": changes} if changes else {}),
         "state": "existing" if existing else "new",
@@ -160,6 +167,23 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         "first_host": min(own, key=lambda member: (existing and not member["has_data"], member["host"]))["host"],
     }
     return formed, problems
+
+
+def release_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, Any], where: str) -> list[str]:
+    """Return the problem of hosts that want several releases while the minor version changes: the first host checks and backs up for all of them."""
+    wanted: defaultdict[str, list[str]] = defaultdict(list)
+    for member in members:
+        if member.get("release"):
+            wanted[str(member["release"])].append(member["host"])
+    running = {str(member["version"]) for member in view.get("members", []) if member.get("version")}
+    if len(wanted) < 2 or len({version.rpartition(".")[0] for version in {*wanted, *running}}) == 1:
+        return []
+    found = ", and ".join(f"{version} on {', '.join(hosts)}" for version, hosts in wanted.items())
+    runs = f", and its members run {', '.join(sorted(running))}" if running else ""
+    return [
+        f"{where}: etcd_version is {found}{runs}; a change of the minor version is one change of the whole cluster, so set the same etcd_version for all "
+        "its hosts. A host may have another patch release only while the minor version of the cluster stays"
+    ]
 
 
 def replaced_problems(clusters: Mapping[str, list[dict[str, Any]]], given: Mapping[str, Any]) -> list[str]:

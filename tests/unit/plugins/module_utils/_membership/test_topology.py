@@ -322,6 +322,56 @@ def test_problems(members, absent, text):
         topology.form_clusters(members, absent)
 
 
+def releases(*wanted, running=()):
+    """Return a member for each wanted release; each answers with the running ones."""
+    names = [f"n{number}" for number in range(1, len(running) + 1)]
+    answer = view(*names, all_of=names)
+    answer["members"] = [{**one, "version": version} for one, version in zip(answer["members"], running)]
+    return [member(f"n{number}", release=release, view=answer) for number, release in enumerate(wanted, 1)]
+
+
+ONE_RELEASE = (
+    "; a change of the minor version is one change of the whole cluster, so set the same etcd_version for all its hosts. "
+    "A host may have another patch release only while the minor version of the cluster stays"
+)
+
+
+@pytest.mark.parametrize(
+    ("members", "text"),
+    [
+        (
+            releases("3.5.35", "3.5.35", "3.7.3", running=["3.5.35"]),
+            "3.5.35 on n1, n2, and 3.7.3 on n3, and its members run 3.5.35",
+        ),
+        (releases("3.7.3", "3.6.16"), "3.7.3 on n1, and 3.6.16 on n2"),
+        # The verification after the update waits for one release.
+        (
+            releases("3.6.16", "3.6.15", running=["3.5.35"]),
+            "3.6.16 on n1, and 3.6.15 on n2, and its members run 3.5.35",
+        ),
+    ],
+    ids=["canary", "new cluster", "patch during an upgrade"],
+)
+def test_a_change_of_the_minor_version_to_several_releases(members, text):
+    with pytest.raises(topology.TopologyError) as error:
+        topology.form_clusters(members)
+    assert str(error.value) == f"cluster etcd: etcd_version is {text}{ONE_RELEASE}"
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        releases("3.6.16", "3.6.15", running=["3.6.15", None]),
+        releases("3.7.3", "3.7.3", running=["3.6.16"]),
+        releases("", "", running=["3.6.16", "3.5.35"]),
+        [member("n1", release="3.6.16"), member("m2", cluster="other", release="3.7.3")],
+    ],
+    ids=["patch release of one host", "one release", "chosen later", "two clusters"],
+)
+def test_releases_of_hosts_that_are_accepted(members):
+    assert topology.form_clusters(members)
+
+
 REPLACE = "ansible-playbook etcdops.headroom.replace -e etcd_replace="
 
 
