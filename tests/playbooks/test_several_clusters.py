@@ -33,6 +33,16 @@ elif call.strip() == failing.get(host + " unreachable after"):
 else:
     print(json.dumps({{"changed": True}}))
 """
+STUBS = (
+    "copy",
+    "file",
+    "systemd_service",
+    "etcd_member",
+    "etcd_membership",
+    "etcd_release",
+    "etcd_snapshot",
+    "etcd_wal_move",
+)
 ETCDCTL = """#!/bin/sh
 case "$*" in
   *north*) echo "ERROR" >&2; exit 1;;
@@ -42,8 +52,14 @@ esac
 """
 
 
-def play(folder: Path, hosts: dict[str, dict[str, Any]], variables: dict[str, Any], tasks: list[dict[str, Any]]) -> str:
-    """Run tasks as site.yml does; return the output with single blanks."""
+def play(
+    folder: Path,
+    hosts: dict[str, dict[str, Any]],
+    variables: dict[str, Any],
+    tasks: list[dict[str, Any]],
+    fatal: bool = True,
+) -> str:
+    """Run tasks as site.yml does, or, if they are not fatal, as the README of role etcd does; return the output with single blanks."""
     inventory = {"etcd": {"hosts": hosts, "vars": {"ansible_python_interpreter": "{{ ansible_playbook_python }}"}}}
     (folder / "hosts.yml").write_text(yaml.safe_dump(inventory))
     plays = [
@@ -51,7 +67,7 @@ def play(folder: Path, hosts: dict[str, dict[str, Any]], variables: dict[str, An
             "name": "Run the tasks",
             "hosts": "etcd",
             "gather_facts": False,
-            "any_errors_fatal": True,
+            **({"any_errors_fatal": True} if fatal else {}),
             "vars": variables,
             "environment": {"MEMBER": "{{ inventory_hostname }}"},
             "tasks": [*tasks, {"name": "Go on", "ansible.builtin.debug": {"msg": "the play goes on"}}],
@@ -92,14 +108,9 @@ def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path
     assert "the play goes on" not in output
 
 
-def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[str, dict[str, list[str]]]:
-    """Update n1 and s1, then n2; both logs move in the first step. Return the output, and the calls by host.
-
-    joins: n1 and s1 are not updated, but join their clusters in the place of dead members.
-    """
+def copy_tasks(folder: Path, files: list[tuple[str, str]], failing: dict[str, str]) -> None:
+    """Copy files of tasks by role, with modules that only log their call. failing: the call that fails, by host."""
     (folder / "failing.json").write_text(json.dumps(failing))
-    files = [("etcd", name) for name in ("update_step", "update_member", "drain_member", "join_member", "release_lock")]
-    files += [("etcd_storage", "move_wal")]
     for role, name in files:
         text = (ROLES / role / "tasks" / f"{name}.yml").read_text()
         text = re.sub(
@@ -110,9 +121,19 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (folder / "library").mkdir()
-    for name in ("copy", "file", "systemd_service", "etcd_member", "etcd_membership", "etcd_wal_move"):
+    for name in STUBS:
         text = MODULE.format(folder=str(folder), name=name)
         (folder / "library" / f"stub_{name}.py").write_text(text)
+
+
+def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[str, dict[str, list[str]]]:
+    """Update n1 and s1, then n2; both logs move in the first step. Return the output, and the calls by host.
+
+    joins: n1 and s1 are not updated, but join their clusters in the place of dead members.
+    """
+    files = [("etcd", name) for name in ("update_step", "update_member", "drain_member", "join_member", "release_lock")]
+    files += [("etcd_storage", "move_wal")]
+    copy_tasks(folder, files, failing)
     unreachable = f"lookup('ansible.builtin.fileglob', '{folder}/unreachable') and inventory_hostname == 'n1'"
     variables = {
         "ansible_connection": f"{{{{ 'ssh' if {unreachable} else 'local' }}}}",
@@ -169,11 +190,16 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         "loop_control": {"loop_var": "_etcd_update_step"},
     }
     output = play(folder, {name: {} for name in ("n1", "n2", "s1")}, variables, [step])
+    return output, calls_by_host(folder)
+
+
+def calls_by_host(folder: Path) -> dict[str, list[str]]:
+    """Return the calls of the modules, each with the wanted state."""
     calls: dict[str, list[str]] = {}
     for line in (folder / "calls").read_text().splitlines():
         host, call = line.split(" ", 1)
         calls.setdefault(host, []).append(call)
-    return output, calls
+    return calls
 
 
 @pytest.mark.parametrize(
@@ -248,3 +274,46 @@ def test_a_lock_that_cannot_be_released_does_not_hide_the_failure(tmp_path: Path
     assert calls["n2"] == ["etcd_member unlocked"], output
     assert "The update ends here, because it failed on n1 (see above)" in output
     assert "the play goes on" not in output and re.search(r"n2 : .* failed=0 ", output), output
+
+
+@pytest.mark.parametrize("fatal", [True, False], ids=["site.yml", "README"])
+@pytest.mark.parametrize("failing", ["etcd_snapshot saved", "etcd_release flushed"], ids=["the backup", "the flush"])
+def test_no_member_is_updated_after_a_failed_preparation_of_the_release(
+    tmp_path: Path, failing: str, fatal: bool
+) -> None:
+    copy_tasks(tmp_path, [("etcd", name) for name in ("main", "update", "prepare_release", "back_up")], {"n1": failing})
+    tasks = tmp_path / "roles" / "etcd" / "tasks"
+    (tasks / "apply.yml").write_text(yaml.safe_dump([{"ansible.builtin.include_tasks": "update.yml"}]))
+    text = (tasks / "back_up.yml").read_text()
+    (tasks / "back_up.yml").write_text(text[: text.index("- name: Restore the snapshot")])
+    (tasks / "update_step.yml").write_text(yaml.safe_dump([{"stub_etcd_member": {"state": "drained"}}]))
+    clusters = {"n": ["n1", "n2"], "s": ["s1"]}
+    variables = {
+        "ansible_connection": "local",
+        "etcd_plan": {},
+        "_etcd_planned_version": "3.7.3",
+        "etcd_version": "3.7.3",
+        "etcd_release_check_enabled": True,
+        "etcd_release_backup_dir": "/backups",
+        "etcd_tls_staged": False,
+        **dict.fromkeys(("etcd_endpoints", "etcd_tls_dir", "_etcd_newest_etcdctl", "_etcd_started_tools"), "x"),
+        **{name: [] for name in ("_etcd_expired_hosts", "_etcd_unrestarted_hosts")},
+        "_etcd_release_changes": True,
+        "_etcd_release_check": {"begun": False, "flush": True, "direction": "upgrade"},
+        "_etcd_joins": False,
+        "_etcd_membership": {},
+        "_etcd_update_steps": 1,
+        "_etcd_changed": False,
+        "clusters": {
+            name: {"state": "existing", "first_host": hosts[0], "members": hosts} for name, hosts in clusters.items()
+        },
+        "etcd_cluster": "{{ clusters[inventory_hostname[0]] }}",
+    }
+    hosts: dict[str, dict[str, Any]] = {
+        name: {"_etcd_release_check": variables["_etcd_release_check"]} for name in ("n1", "n2", "s1")
+    }
+    role = {"ansible.builtin.import_role": {"name": str(tmp_path / "roles" / "etcd")}}
+    output = play(tmp_path, hosts, variables, [role], fatal)
+    assert failing in calls_by_host(tmp_path)["n1"], output
+    assert "etcd_member drained" not in (tmp_path / "calls").read_text(), output
+    assert "the play goes on" not in output, output
