@@ -194,7 +194,7 @@ process:
       description: Name of the unit.
       type: str
     load_state:
-      description: C(loaded), or C(not-found) if there is no such unit.
+      description: C(loaded), or C(not-found) if there is no such unit; empty if systemctl did not report it in time.
       type: str
     active_state:
       description: systemd's state of the unit.

@@ -194,7 +194,8 @@ def find(params: dict[str, Any]) -> int:
     if params["unit"]:
         unit = systemd.show(params["unit"], SYSTEMD_SECONDS)
         if unit.pid is None:
-            state = "is unknown to systemd" if unit.load_state == "not-found" else f"is {unit.active_state}"
+            states = {"not-found": "is unknown to systemd", "": "is not reported by systemctl"}
+            state = states.get(unit.load_state, f"is {unit.active_state}")
             raise PriorityError(f"{params['unit']} {state}, so it has no process: start it first, or name pid.")
         verify_process(unit.pid, params["unit"], params["name"])
         return unit.pid

@@ -63,6 +63,11 @@ def describe_local_member(
 
 def unit_problem(unit: systemd.Unit) -> tuple[str, bool]:
     """Return why the unit does not run, and whether waiting cannot change that."""
+    if not unit.load_state:
+        return (
+            f"systemctl does not report the state of {unit.name}: the host may be slow, or systemd is not its init",
+            False,
+        )
     if unit.load_state == "not-found":
         return f"unit {unit.name} does not exist on this host; install etcd first", True
     if unit.job:

@@ -43,7 +43,8 @@ class SystemctlError(ValueError):
 class Unit:
     """A unit's state. ``pid`` is None unless a main process runs; ``invocation`` is systemd's id of this start.
 
-    ``job`` is true while systemd has yet to start, stop or restart it: until then what runs may be the old process.
+    ``load_state`` is empty if systemctl had no answer, which says nothing about the unit. ``job`` is true while systemd has yet to start, stop or
+    restart it: until then what runs may be the old process.
     """
 
     name: str
@@ -69,7 +70,7 @@ def parse_show(name: str, text: str) -> Unit:
     values = {**dict.fromkeys(PROPERTIES, ""), **parse_properties(text)}
     return Unit(
         name=name,
-        load_state=values["LoadState"] or "not-found",
+        load_state=values["LoadState"],
         active_state=values["ActiveState"] or "inactive",
         sub_state=values["SubState"],
         result=values["Result"],
@@ -83,7 +84,7 @@ def parse_show(name: str, text: str) -> Unit:
 
 
 def show(name: str, timeout: float) -> Unit:
-    """Query systemd for a unit. Without systemd, or without an answer in ``timeout`` seconds, it is not found."""
+    """Query systemd for a unit. Without systemd, or without an answer in ``timeout`` seconds, its load state is empty."""
     return parse_show(name, _show([name], PROPERTIES, timeout))
 
 

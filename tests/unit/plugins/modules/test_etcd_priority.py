@@ -117,13 +117,28 @@ def test_bad_input_changes_nothing(
     [
         ({"name": "no-such-program"}, "No process is called no-such-program"),
         ({"pid": 2**22 + 1}, "There is no process 4194305"),
-        ({"unit": "no-such.service"}, "no-such.service is unknown to systemd"),
         ({"unit": "a.service", "pid": 1}, "mutually exclusive"),
     ],
 )
 def test_no_process(capsys: pytest.CaptureFixture[str], arguments: dict[str, Any], text: str) -> None:
     found = run(capsys, io_class="idle", **arguments)
     assert found["failed"] and text in found["msg"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "state"),
+    [
+        ("LoadState=not-found\nActiveState=inactive\n", "is unknown to systemd"),
+        ("LoadState=loaded\nActiveState=failed\n", "is failed"),
+        ("", "is not reported by systemctl"),
+    ],
+)
+def test_a_unit_without_a_process(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shown: str, state: str
+) -> None:
+    monkeypatch.setattr(systemd, "show", lambda name, _timeout: systemd.parse_show(name, shown))
+    found = run(capsys, io_class="idle", unit="my-etcd.service")
+    assert found["failed"] and f"my-etcd.service {state}, so it has no process" in found["msg"]
 
 
 def unit_with(monkeypatch: pytest.MonkeyPatch, pid: int) -> None:

@@ -60,10 +60,26 @@ def test_a_job_is_pending() -> None:
     assert systemd.parse_show("etcd.service", RUNNING.replace("Job=", "Job=762")).job
 
 
-@pytest.mark.parametrize("text", ["", "Failed to connect to bus: No such file or directory"])
-def test_no_such_unit(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "load_state"),
+    [
+        ("LoadState=not-found\nActiveState=inactive\n", "not-found"),
+        ("", ""),
+        ("Failed to connect to bus: No such file or directory", ""),
+    ],
+    ids=["no such unit", "no output", "no bus"],
+)
+def test_an_answer_without_the_unit_is_not_that_there_is_none(text: str, load_state: str) -> None:
     unit = systemd.parse_show("etcd.service", text)
-    assert (unit.load_state, unit.active_state, unit.pid) == ("not-found", "inactive", None)
+    assert (unit.load_state, unit.active_state, unit.pid) == (load_state, "inactive", None)
+
+
+def test_a_slow_systemctl_does_not_say_that_there_is_no_unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "systemctl"
+    fake.write_text("#!/bin/sh\nexec sleep 20\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert systemd.show("etcd.service", 0.1).load_state == ""
 
 
 def test_properties_keep_equal_signs_in_values() -> None:
