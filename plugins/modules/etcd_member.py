@@ -68,7 +68,8 @@ options:
       - Once the lock is held, the module fails if the process has another digest. Then another play has changed this member, and the planned
         change could undo that, for example by starting an older release.
       - V(down) if the unit was not active when the change was planned. The module then fails if the unit is active, because another play may have
-        changed and started it.
+        changed and started it. A unit that systemd cannot load, because it does not exist or is masked, needs no drain then either. With another value
+        etcd may run outside of the unit, and the module asks the cluster.
       - A process with O(digest) needs no change and is never refused.
       - If it is empty, or no process runs, no digest is compared.
     type: str

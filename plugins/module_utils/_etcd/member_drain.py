@@ -118,7 +118,7 @@ class Drain:
     def needs_none(self) -> bool:
         """Return whether the member needs no drain: it is down, or only its files change. Waits first for another play that is changing it."""
         deadline = self.began + self.timeout
-        while not self.restart or is_down(systemd.show(self.unit, self.link.timeout)):
+        while not self.restart or is_down(systemd.show(self.unit, self.link.timeout), self.planned_digest == DOWN):
             # A cluster without quorum grants no lock. Starting this member may restore the quorum, so it goes on without one.
             with contextlib.suppress(EtcdctlError):
                 if self.wants_lock:
@@ -175,6 +175,12 @@ class Drain:
             self.moved_to = target
 
 
-def is_down(unit: systemd.Unit) -> bool:
-    """Return whether systemd reports the member as not serving; etcd notifies systemd when it serves."""
-    return unit.load_state == "loaded" and unit.active_state in ("inactive", "failed", "activating")
+def is_down(unit: systemd.Unit, planned_down: bool) -> bool:
+    """Return whether systemd reports the member as not serving; etcd notifies systemd when it serves.
+
+    planned_down: whether the unit was not active when the change was planned. If it was, and systemd cannot load it, etcd may run outside of it.
+    """
+    if unit.load_state == "loaded":
+        return unit.active_state in ("inactive", "failed", "activating")
+    # A new operating system that kept the data has no unit. An empty load state is no answer of systemctl.
+    return planned_down and bool(unit.load_state) and unit.active_state in ("inactive", "failed")

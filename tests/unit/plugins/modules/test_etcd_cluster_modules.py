@@ -411,6 +411,25 @@ def test_a_member_that_is_down_is_repaired_whatever_was_planned(
     assert not result.get("failed")
 
 
+@pytest.mark.parametrize("state", ["not-found", "masked", "bad-setting", "error"])
+@pytest.mark.parametrize("down", [pytest.param(None, id="no quorum, no lock")], indirect=True)
+def test_a_member_whose_unit_cannot_be_loaded_is_repaired(
+    capsys: pytest.CaptureFixture[str], down: dict[str, Any], monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    """For example on a new operating system that kept the data. Without the member, the cluster may have no quorum."""
+    shown = f"LoadState={state}\nActiveState=inactive\n"
+    monkeypatch.setattr(systemd, "show", lambda unit, _timeout: systemd.parse_show(unit, shown))
+    dead = {**down, "endpoints": ["http://127.0.0.1:1"]}
+    assert not run(etcd_member, capsys, **dead, planned_digest="down").get("failed")
+    # Nobody has planned the start of this member: etcd may run outside of the unit, in a container for example.
+    assert run(etcd_member, capsys, **dead)["failed"]
+    shown = f"LoadState={state}\nActiveState=active\n"
+    assert run(etcd_member, capsys, **dead, planned_digest="down")["failed"], "masked after its start"
+    shown = ""
+    refused = run(etcd_member, capsys, **dead, planned_digest="down")
+    assert refused["msg"].startswith("no member of the cluster answers"), "systemctl may be slow, and the member run"
+
+
 def test_a_host_without_a_unit_has_no_stale_plan(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
     result = run(etcd_member, capsys, name="m2", state="drained", planned_digest="down", **cluster)
     assert not result.get("failed")
