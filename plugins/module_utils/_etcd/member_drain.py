@@ -69,6 +69,8 @@ class Drain:
         while True:
             if wants_lock and self.lock.acquire():
                 wants_lock = False
+                # The wait for another play may have taken all the time. The lease must not expire during the drain.
+                deadline = max(deadline, time.monotonic() + min(self.timeout, self.lock.seconds))
             deadline = self.until_lock_expires(deadline)
             if not self.lock.busy or self.lock.is_held_by_this_play():
                 if self.runs_as_wanted():
@@ -91,7 +93,7 @@ class Drain:
                 self.hand_over(cluster, verdict.move_to)
             elif late or not verdict.transient:
                 waited = f" (waited {round(deadline - self.began)} s{self.lock.outlook()})" if late else ""
-                reason = verdict.reason or f"{self.name} still leads, {self.trouble or 'though leadership was moved'}"
+                reason = verdict.reason or f"{self.name} still leads: {self.why_it_leads()}"
                 raise MemberError(f"{reason}{waited}", cluster=cluster.as_dict())
             time.sleep(POLL_SECONDS if self.lock.busy else PAUSE)
 
@@ -162,6 +164,11 @@ class Drain:
             raise MemberError(
                 f"{change}. Nothing was changed on this member: run the playbook again, to plan from its current state"
             )
+
+    def why_it_leads(self) -> str:
+        """Return why the member leads at the end of the wait."""
+        moved = f"its leadership was moved to {self.moved_to}, and came back"
+        return self.trouble or (moved if self.moved_to else "its leadership could not be moved in time")
 
     def hand_over(self, cluster: Cluster, target: str) -> None:
         """Transfer the leadership to another member. Sets moved_to, or the reason for a failure."""

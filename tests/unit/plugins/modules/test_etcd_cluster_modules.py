@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +24,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import (
     member_drain,
     member_start,
     member_view,
+    play_lock,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member
 
@@ -461,3 +465,41 @@ def test_files_are_written_while_no_other_play_changes_a_member(
     capsys: pytest.CaptureFixture[str], down: dict[str, Any]
 ) -> None:
     assert not run(etcd_member, capsys, **down, restart=False).get("failed")
+
+
+def test_the_leader_has_time_to_hand_over_after_the_wait_for_the_lock(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The lease of a play on another controller expires after 300 s. The lock is free at 315 s, and the members answer after 5 s."""
+    clock = [1000.0]
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    def observe(*arguments: Any) -> Any:
+        sleep(5)
+        return observe_cluster(*arguments)
+
+    def acquire(*_arguments: Any, **_more: Any) -> str:
+        if clock[0] < 1300:
+            raise lock.LockBusyError(str(OTHER_PLAY), OTHER_PLAY)
+        return "7c"
+
+    simulated = SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep)
+    monkeypatch.setattr(member_drain, "POLL_SECONDS", 100)
+    monkeypatch.setattr(member_drain, "time", simulated)
+    monkeypatch.setattr(play_lock, "time", simulated)
+    monkeypatch.setattr(member_drain, "observe_cluster", observe)
+    monkeypatch.setattr(lock, "acquire_lock", acquire)
+    monkeypatch.setattr(lock, "remaining_seconds", lambda *_arguments: 300)
+    arguments = {**running["arguments"], "timeout": 60, "lock_seconds": 480, "running_play": OTHER_PLAY.holder.play}
+    moved = run(etcd_member, capsys, **arguments)
+    assert (moved.get("failed", False), moved.get("moved_to")) == (False, "m2"), moved
+    # A lease that is shorter than the time of the drain ends it.
+    (tmp_path / "leader").write_text("1")
+    clock[0] = 1000.0
+    late = run(etcd_member, capsys, **{**arguments, "timeout": 60, "lock_seconds": 1})
+    assert late["failed"] and re.fullmatch(
+        r"m1 still leads: its leadership could not be moved in time \(waited 31\d s\)", late["msg"]
+    ), late
+    assert (tmp_path / "leader").read_text() == "1"
