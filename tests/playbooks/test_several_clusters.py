@@ -80,6 +80,60 @@ def play(
     return re.sub(r"\s+", " ", done.stdout)
 
 
+def role_variables(name: str, *wanted: str) -> dict[str, Any]:
+    """Return variables of role etcd from a file of them."""
+    found = yaml.safe_load((ROLES / "etcd" / "vars" / "main" / f"{name}.yml").read_text())
+    return {key: found[key] for key in wanted}
+
+
+def copy_verification(folder: Path, etcdctl: str) -> None:
+    """Copy the tasks that verify writes, with a fake etcdctl."""
+    (folder / "etcdctl").write_text(etcdctl)
+    (folder / "etcdctl").chmod(0o755)
+    text = (ROLES / "etcd" / "tasks" / "verify_writes.yml").read_text()
+    text = text.replace("/usr/local/bin/etcdctl", str(folder / "etcdctl")).replace("retries: 5", "retries: 2")
+    (folder / "verify_writes.yml").write_text(text.replace("delay: 3", "delay: 0"))
+
+
+PROBE = {
+    "etcd_name": "{{ inventory_hostname }}",
+    "etcd_etcdctl_environment": {},
+    **role_variables("cluster", "_etcd_learners", "_etcd_voter_urls", "_etcd_verifying_host"),
+}
+
+
+def test_no_learner_is_asked_to_write(tmp_path: Path) -> None:
+    """The playbook that added it was interrupted. etcd refuses reads and writes through it."""
+    log = f"echo $* >> {tmp_path}/calls\ncase"
+    copy_verification(tmp_path, ETCDCTL.replace("ERROR", "rpc not supported for learner").replace("case", log, 1))
+    names = ("north", "south", "west")
+    urls = {name: f"https://{name}:2379" for name in names}
+    hosts: dict[str, dict[str, Any]] = {
+        name: {
+            "ansible_connection": "local",
+            "etcd_client_urls": [urls[name], *(u for n, u in urls.items() if n != name)],
+        }
+        for name in names
+    }
+    members = {name: {"host": name, "name": name, "client_url": url} for name, url in urls.items()}
+    answers = [{"name": name, "role": "learner" if name == "north" else "follower"} for name in names]
+    variables = {
+        **PROBE,
+        "etcd_cluster_name": "etcd",
+        "etcd_cluster": {"first_host": "north", "members": members},
+        "_etcd_info": {"cluster": {"members": answers}},
+    }
+    tasks = [
+        {"ansible.builtin.include_tasks": str(tmp_path / "verify_writes.yml")},
+        {"ansible.builtin.fail": {"msg": "verified by {{ _etcd_verifying_host }}"}},
+    ]
+    output = play(tmp_path, hosts, variables, tasks)
+    assert output.count('"msg": "verified by south"') == 3 and "could not be read" not in output, output
+    assert output.count("Cluster etcd: north is a learner") == 1, output
+    calls = (tmp_path / "calls").read_text()
+    assert "https://south" in calls and "https://west" in calls and "north:2379" not in calls, calls
+
+
 @pytest.mark.parametrize(
     ("error", "remedy"),
     [
@@ -89,16 +143,12 @@ def play(
     ids=["no answer", "no space"],
 )
 def test_only_the_cluster_that_does_not_accept_writes_is_reported(tmp_path: Path, error: str, remedy: str) -> None:
-    (tmp_path / "etcdctl").write_text(ETCDCTL.replace("ERROR", error))
-    (tmp_path / "etcdctl").chmod(0o755)
-    text = (ROLES / "etcd" / "tasks" / "verify_writes.yml").read_text()
-    text = text.replace("/usr/local/bin/etcdctl", str(tmp_path / "etcdctl")).replace("retries: 5", "retries: 2")
-    (tmp_path / "verify_writes.yml").write_text(text.replace("delay: 3", "delay: 0"))
+    copy_verification(tmp_path, ETCDCTL.replace("ERROR", error))
     hosts = {
         name: {"ansible_connection": "local", "etcd_cluster_name": name, "etcd_client_urls": [f"https://{name}:2379"]}
         for name in ("north", "south")
     }
-    variables = {"etcd_name": "{{ inventory_hostname }}", "etcd_etcdctl_environment": {}}
+    variables = {**PROBE, "etcd_cluster": {"first_host": "{{ inventory_hostname }}", "members": {}}, "_etcd_info": {}}
     output = play(tmp_path, hosts, variables, [{"ansible.builtin.include_tasks": str(tmp_path / "verify_writes.yml")}])
     assert (
         output.count('"msg": "Cluster north: a key written through https://north:2379 could not be read through') == 1
