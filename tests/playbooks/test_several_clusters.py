@@ -176,12 +176,17 @@ def copy_tasks(folder: Path, files: list[tuple[str, str]], failing: dict[str, st
         (folder / "library" / f"stub_{name}.py").write_text(text)
 
 
-def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[str, dict[str, list[str]]]:
-    """Update n1 and s1, then n2; both logs move in the first step. Return the output, and the calls by host.
+def update(
+    folder: Path, failing: dict[str, str], joins: bool = False, moving: tuple[str, ...] = ("n1", "s1")
+) -> tuple[str, dict[str, list[str]]]:
+    """Update n1 and s1, then n2. Return the output, and the calls by host.
 
-    joins: n1 and s1 are not updated, but join their clusters in the place of dead members.
+    joins: n1 and s1 are not updated, but join their clusters in the place of dead members. moving: the hosts whose logs move.
     """
-    files = [("etcd", name) for name in ("update_step", "update_member", "drain_member", "join_member", "release_lock")]
+    files = [
+        ("etcd", name)
+        for name in ("update_step", "update_member", "drain_member", "drain_again", "join_member", "release_lock")
+    ]
     files += [("etcd_storage", "move_wal")]
     copy_tasks(folder, files, failing)
     unreachable = f"lookup('ansible.builtin.fileglob', '{folder}/unreachable') and inventory_hostname == 'n1'"
@@ -194,6 +199,7 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
             "_etcd_step_failures"
         ],
         "_etcd_joins": "{{ inventory_hostname in joining }}",
+        "moving": list(moving),
         "joining": ["n1", "s1"] if joins else [],
         "_etcd_membership": {
             "cluster_id": "cafe",
@@ -215,7 +221,9 @@ def update(folder: Path, failing: dict[str, str], joins: bool = False) -> tuple[
         },
         "etcd_host_forming_file": "/forming",
         "etcd_host_renewing_file": "/renewing",
-        "etcd_storage_plan": {"wal_move": {"pending": True, "source": "/a", "target": "/b"}},
+        "etcd_storage_plan": {
+            "wal_move": {"pending": "{{ inventory_hostname in moving }}", "source": "/a", "target": "/b"}
+        },
         "etcd_name": "{{ inventory_hostname }}",
         **dict.fromkeys(
             (
@@ -275,6 +283,16 @@ def test_other_clusters_start_the_members_that_they_stopped(tmp_path: Path, fail
     assert "s1: " not in output.split("PLAY RECAP")[0].replace("[s1]: ", ""), output
     if "etcd_wal_move" in failing.values():
         assert output.count('"msg": "n1: no space The member was started again with its old log."') == 1, output
+
+
+def test_a_member_is_drained_after_it_waited_for_the_log_of_another_cluster(tmp_path: Path) -> None:
+    output, calls = update(tmp_path, {"n2": "copy"}, moving=("n1",))
+    order = (tmp_path / "calls").read_text().splitlines()
+    drained = [number for number, call in enumerate(order) if call == "s1 etcd_member drained"]
+    moved = order.index("n1 etcd_wal_move")
+    assert len(drained) == 2 and drained[0] < moved < drained[1], order
+    assert calls["n1"][:4] == [*["etcd_member drained"] * 2, "systemd_service stopped", "etcd_wal_move"], output
+    assert calls["s1"].index("copy") == 2, "the files change directly after the drain"
 
 
 def test_other_clusters_start_the_members_that_join(tmp_path: Path) -> None:
