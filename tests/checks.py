@@ -79,13 +79,15 @@ CPU = [
     ),
     pytest(
         "plays",
-        "tests/playbooks/test_archive.py tests/playbooks/test_auth_users.py tests/playbooks/test_comparison.py tests/playbooks/test_erase.py "
+        "tests/playbooks/test_archive.py tests/playbooks/test_auth_users.py tests/playbooks/test_cancelled_downgrade.py "
+        "tests/playbooks/test_comparison.py tests/playbooks/test_controller.py tests/playbooks/test_erase.py "
         "tests/playbooks/test_expired_certificates.py tests/playbooks/test_join_config.py tests/playbooks/test_join_space.py "
         "tests/playbooks/test_join_warnings.py tests/playbooks/test_limit.py tests/playbooks/test_lost_cluster.py "
-        "tests/playbooks/test_planned_digest.py tests/playbooks/test_release_space.py "
+        "tests/playbooks/test_obstacles.py tests/playbooks/test_planned_digest.py tests/playbooks/test_release_of_hosts.py "
+        "tests/playbooks/test_release_space.py "
         "tests/playbooks/test_replaced_member.py tests/playbooks/test_rescue.py tests/playbooks/test_restore.py tests/playbooks/test_restore_members.py "
         "tests/playbooks/test_retired_hosts.py tests/playbooks/test_scheduler.py tests/playbooks/test_several_clusters.py "
-        "tests/playbooks/test_storage_jobs.py "
+        "tests/playbooks/test_storage_jobs.py tests/playbooks/test_user.py "
         "tests/playbooks/test_without_tls_role.py",
     ),
     Check(
