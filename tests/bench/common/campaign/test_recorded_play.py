@@ -76,7 +76,7 @@ EFFECTS = """
   tasks:
     - {name: Make a file, ansible.builtin.command: "touch PATH-{{ inventory_hostname }}"}
     - {name: Look, ansible.builtin.debug: {msg: seen}}
-    - {name: Take time, ansible.builtin.command: "sh -c 'echo {{ inventory_hostname }} >> PATH; sleep 3'", throttle: 1}
+    - {name: Take time, ansible.builtin.command: "sh -c 'echo {{ inventory_hostname }} >> PATH; sleep 5'", throttle: 1}
     - {name: Report, ansible.builtin.debug: {msg: reported}}
 """
 
@@ -96,7 +96,7 @@ def test_a_walk_kills_each_run_at_an_effect_of_its_own(
     (tmp_path / "play.yml").write_text(EFFECTS.replace("PATH", str(tmp_path / "made")))
     python = f"ansible_python_interpreter={sys.executable}"
     (tmp_path / "hosts").write_text(f"one {python}\ntwo {python}\n")
-    play.begin_walk({"Take time": 1.5})
+    play.begin_walk({"Take time": 2.5})
     runs: list[Outcome] = []
     while not runs or runs[-1].code is None:
         runs.append(play.run(["-i", str(tmp_path / "hosts"), str(tmp_path / "play.yml")], kill=Point(moment)))
