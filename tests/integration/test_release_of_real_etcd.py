@@ -135,12 +135,18 @@ def test_a_downgrade_is_cancelled_in_the_middle(cluster: Members) -> None:
     cluster.settle(higher)
 
 
-def test_a_downgrade_is_cancelled_although_the_member_that_it_changed_does_not_start(cluster: Members) -> None:
+def begin_downgrade(cluster: Members) -> Steps:
+    """Change the first of three members to MIDDLE."""
     form(cluster, NEW)
     cluster.settle(NEW)
     steps = cluster.steps(NEW)
     steps.enable(MIDDLE)
     cluster.roll(MIDDLE, ("m0",))
+    return steps
+
+
+def test_a_downgrade_is_cancelled_although_the_member_that_it_changed_does_not_start(cluster: Members) -> None:
+    steps = begin_downgrade(cluster)
     cluster.running["m0"].stop()
     request = release_change.Request(NEW, {"m0": MIDDLE, "m1": NEW, "m2": NEW}, cancel=True)
     found, members = steps.observe()
@@ -187,11 +193,7 @@ def test_a_member_that_is_lost_in_the_middle_of_an_upgrade_is_replaced(cluster: 
 
 def test_a_downgrade_goes_on_after_it_was_cancelled_in_the_middle(cluster: Members) -> None:
     """etcd refuses to enable it again, and the cluster is at the lower version already."""
-    form(cluster, NEW)
-    cluster.settle(NEW)
-    steps = cluster.steps(NEW)
-    steps.enable(MIDDLE)
-    cluster.roll(MIDDLE, ("m0",))
+    steps = begin_downgrade(cluster)
     steps.cancel()
     assert not steps.enable(MIDDLE)
     cluster.roll(MIDDLE, ("m1", "m2"))
