@@ -194,7 +194,7 @@ process:
       description: Name of the unit.
       type: str
     load_state:
-      description: C(loaded), or C(not-found) if there is no such unit; empty if systemctl did not report it in time.
+      description: C(loaded), or C(not-found) if the unit does not exist. Empty if C(systemctl) did not answer in time.
       type: str
     active_state:
       description: systemd's state of the unit.

@@ -170,7 +170,7 @@ def test_retention(live: Member, place: Server, tmp_path: Path) -> None:
     ):
         with pytest.raises(store.SnapshotError, match=text):
             bucket_copies.fetch_snapshot(place.bucket, wanted, "etcd", str(tmp_path), 60, check=True)
-    with pytest.raises(store.SnapshotError, match="there is no complete backup named other-…"):
+    with pytest.raises(store.SnapshotError, match="contains no complete backup named other-…"):
         bucket_copies.fetch_snapshot(place.bucket, "", "other", str(tmp_path), 60, check=True)
 
 
@@ -208,7 +208,7 @@ def test_an_unreadable_record_stops_nothing(
     backup_bucket.connect(place.bucket).remove(Path(first.copies[0]).name)
     (folder / gone).write_bytes(record)
     with pytest.raises(
-        store.SnapshotError, match=rf"there is no complete backup named .*; .* was skipped: {gone} cannot"
+        store.SnapshotError, match=rf"contains no complete backup named .*; .* was skipped: {gone} cannot"
     ):
         bucket_copies.fetch_snapshot(place.bucket, "", "etcd", str(tmp_path), 60, check=True)
 

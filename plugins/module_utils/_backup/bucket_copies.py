@@ -143,7 +143,7 @@ def _find(objects: Objects, wanted: str, prefix: str, warn: Callable[[str], None
     skipped = [f"{item.path} was skipped: {item.problem}" for item in newer]
     if not good:
         newest_problem = f"; {skipped[-1]}" if skipped else ""
-        raise SnapshotError(f"there is no complete backup named {prefix}-… in {objects.bucket.url()}{newest_problem}")
+        raise SnapshotError(f"{objects.bucket.url()} contains no complete backup named {prefix}-…{newest_problem}")
     for text in skipped:
         warn(f"the newer {text}")
     return good[0]

@@ -189,5 +189,5 @@ def is_down(unit: systemd.Unit, planned_down: bool) -> bool:
     """
     if unit.load_state == "loaded":
         return unit.active_state in ("inactive", "failed", "activating")
-    # A new operating system that kept the data has no unit. An empty load state is no answer of systemctl.
+    # A host that was reinstalled and kept the data has no unit. The load state is empty if systemctl did not answer.
     return planned_down and bool(unit.load_state) and unit.active_state in ("inactive", "failed")

@@ -107,7 +107,7 @@ def _plan_host(
             )
         if request.replace and not replaced:
             return (
-                f"{where}: its host {host['host']} is no member yet: take it out of the group in this run and add it later with the playbook "
+                f"{where}: its host {host['host']} has not joined the cluster: remove it from the group for this run, and add it afterwards with the playbook "
                 f"etcdops.headroom.scale, or name it too: -e etcd_replace={','.join([*request.replace, name])}",
                 None,
             )

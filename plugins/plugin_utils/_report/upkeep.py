@@ -66,10 +66,8 @@ def _latest_end(record: Mapping[str, Any]) -> str:
 def backup_problems(members: Sequence[Member], now: float) -> Iterator[str]:
     """Report that the cluster's newest backup is too old, for example because nothing runs the timers. now: seconds since 1970."""
     records = _backup_records(members)
-    newest, intervals = (
-        _newest_backup(records),
-        [int(record["interval"]) for record in records if record.get("interval")],
-    )
+    newest = _newest_backup(records)
+    intervals = [int(record["interval"]) for record in records if record.get("interval")]
     limit = max(_OLD_BACKUP, 2 * max(intervals)) if intervals else _OLD_BACKUP_OF_UNKNOWN_TIMER
     if newest and now - parse_utc(newest) > limit:
         yield (

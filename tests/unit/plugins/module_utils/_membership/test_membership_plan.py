@@ -342,8 +342,8 @@ REFUSED = {
         DEAD,
         [*own("n1", "n3"), host("n2"), host("n4")],
         {"replace": ["n2"], "allow_even": True},
-        "its host n4 is no member yet: take it out of the group in this run and add it later with the playbook etcdops.headroom.scale, or name it too: "
-        "-e etcd_replace=n2,n4",
+        "its host n4 has not joined the cluster: remove it from the group for this run, and add it afterwards with the playbook "
+        "etcdops.headroom.scale, or name it too: -e etcd_replace=n2,n4",
     ),
 }
 
