@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 
 import pytest
 from cluster import ETCDCTL
@@ -24,6 +26,16 @@ from restoring import (
 )
 
 from tests.campaign import IS_CAMPAIGN
+
+COMPARED = "/var/lib/headroom/integrity.json"
+DIFFERENT = {
+    "operation": "integrity",
+    "result": "failed",
+    "reason": "etcd-3 differs",
+    "started_at": "2026-11-22T04:15:00Z",
+    "seconds": 1,
+    "cluster": CLUSTER,
+}
 
 
 @pytest.mark.parametrize("pattern", LEFT)
@@ -148,12 +160,16 @@ def test_an_interrupted_restore_is_resumed(site, backup):
             refused.output
         )
         site.on("etcd-3", "mount /var/lib/etcd")
+    for host in site.hosts:  # the comparison that made someone restore, and that alerts read
+        site.on(host, f"printf %s {shlex.quote(json.dumps(DIFFERENT))} > {COMPARED}")
     run = play(site, "restore", **asked)
     assert run.code == 0, run.output
     assert (count(site, "etcd-1", "/before/"), count(site, "etcd-3", "/after/")) == (KEYS, 0)
     for host in site.hosts:
         assert leftovers(site, host, *LEFT) == []
     assert start_after_reboot(site, "etcd-3") == ["active", "yes"]
+    compared = [json.loads(site.on(host, f"cat {COMPARED}"))["result"] for host in site.hosts]
+    assert sorted(compared) == ["done", "skipped", "skipped"]  # the leader's host compares
     again = play(site, "restore", **asked)
     assert again.code != 0 and "etcd_restore_again=true" in again.output, again.output
     assert members_healthy(site) == 3
