@@ -31,6 +31,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan.report_file
     report_file,
     write_report,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._play.messages import messages
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_files import (
     ENDINGS,
     Audit,
@@ -77,7 +78,7 @@ class ActionModule(ActionBase):
         _check(measured, arguments["output"])
         plans = plan_members(measured, arguments["processes"], arguments["budget"])
         lines, changed = self._report_plans(plans, arguments["report"])
-        _print(["", *lines, ""])
+        display.display("\n".join(["", *lines, ""]))
         linter = Linter.find(arguments)
         if linter.missing:
             raise AnsibleActionFail(f"the cluster was not checked: {linter.missing}")
@@ -88,9 +89,10 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(error)) from error
         given = (arguments[name] for name in ("backups", "unread_hosts", "backup_dirs"))
         audit = Audit(measured, findings, arguments["processes"], plans, *given)
-        _print(["", *state_lines(measured), "", *audit.end_lines(), ""])
-        for level, line in finding_lines(findings, len(measured["members"]), "member"):
-            display.display(line, color=COLORS[level])
+        display.display("\n".join(["", *state_lines(measured), "", *audit.end_lines(), ""]))
+        shown = finding_lines(findings, len(measured["members"]), "member")
+        for text, color in messages((line, COLORS[level]) for level, line in shown):
+            display.display(text, color=color)
         if arguments["output"]:
             _write(arguments["output"], _content(audit, _newest(plans), arguments["output"]))
             display.display(f"written: {arguments['output']}")
@@ -118,11 +120,6 @@ class ActionModule(ActionBase):
         except ReportFileError as error:
             raise AnsibleActionFail(str(error)) from error
         return [*lines, "", outcome], changed
-
-
-def _print(lines: list[str]) -> None:
-    for line in lines:
-        display.display(line)
 
 
 def _newest(plans: list[MembersPlan]) -> Report | None:

@@ -33,6 +33,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inventory i
     waiver_files,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.suggest import suggest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._play.messages import messages
 
 display = Display()
 
@@ -75,8 +76,9 @@ class ActionModule(ActionBase):
             findings = linter.run(handed, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(f"{error}{self._way_on(arguments, ' without it')}") from error
-        for level, line in finding_lines(findings, len(document["_meta"]["hostvars"])):
-            display.display(line, color=COLORS[level])
+        shown = finding_lines(findings, len(document["_meta"]["hostvars"]))
+        for text, color in messages((line, COLORS[level]) for level, line in shown):
+            display.display(text, color=color)
         summary = totals(findings)
         if arguments["suggest"]:
             result["suggested"] = _print_suggestions(findings, document, sources)
@@ -130,13 +132,11 @@ def _print_suggestions(findings: list[Finding], document: dict[str, Any], source
         display.display("lint: suggested changes; no file was edited:")
     elif not suggested.left_out:
         display.display("lint: no finding can be fixed by changing a value, so there are no suggestions")
-    for line in suggested.diff:
-        color = {"-": constants.COLOR_DIFF_REMOVE, "+": constants.COLOR_DIFF_ADD, "@": constants.COLOR_DIFF_LINES}.get(
-            line[:1]
-        )
-        display.display(line, color=color)
-    for line in suggested.left_out:
-        display.display(f"lint: {line}")
+    colors = {"-": constants.COLOR_DIFF_REMOVE, "+": constants.COLOR_DIFF_ADD, "@": constants.COLOR_DIFF_LINES}
+    for text, color in messages((line, colors.get(line[:1])) for line in suggested.diff):
+        display.display(text, color=color)
+    if suggested.left_out:
+        display.display("\n".join(f"lint: {line}" for line in suggested.left_out))
     return "\n".join(suggested.diff)
 
 

@@ -57,6 +57,5 @@ class ActionModule(ActionBase):
             except ReportFileError as error:
                 raise AnsibleActionFail(str(error)) from error
             lines += ["", outcome]
-        for line in ["", *lines, ""]:
-            display.display(line)
+        display.display("\n".join(["", *lines, ""]))
         return {**result, "changed": changed, "lines": lines, "plan": report.plan, "report": target}

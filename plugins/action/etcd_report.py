@@ -33,6 +33,5 @@ class ActionModule(ActionBase):
         if nameless:
             raise AnsibleActionFail(f"members: number {nameless[0]} has no host; give each a host and a cluster")
         lines = deployment_report(members, time.time())
-        for line in ["", *lines, ""]:
-            display.display(line)
+        display.display("\n".join(["", *lines, ""]))
         return {**result, "changed": False, "lines": lines}

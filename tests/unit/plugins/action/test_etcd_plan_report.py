@@ -24,27 +24,26 @@ PROGRAM = shutil.which("ansible-playbook", path=f"{BESIDE}{os.pathsep}{os.enviro
 ASKED = {"etcd_version": "3.7.3", "etcd_workload": {"value_size": "100KB"}, "etcd_memory_budget": "2GB"}
 
 
-def play(
+def prepared(
     folder: Path,
     variables: dict[str, Any],
     *arguments: str,
     playbook: str = "etcdops.headroom.plan",
     **environment: str,
-) -> subprocess.CompletedProcess[str]:
-    """Run the playbook as a user of the installed collection does."""
+) -> tuple[list[str], dict[str, Any]]:
+    """Return the command and its settings, to run the playbook as a user of the installed collection does."""
     (folder / "home").mkdir(exist_ok=True)
     known = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     known |= {"ANSIBLE_COLLECTIONS_PATH": str(ROOT), "ANSIBLE_HOME": str(folder / "home"), "LC_ALL": "C.UTF-8"}
-    command = [PROGRAM, playbook, "-e", json.dumps(variables), *arguments]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={**known, **environment},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    return [PROGRAM, playbook, "-e", json.dumps(variables), *arguments], {
+        "cwd": folder,
+        "env": {**known, **environment},
+    }
+
+
+def play(folder: Path, variables: dict[str, Any], *arguments: str, **others: str) -> subprocess.CompletedProcess[str]:
+    command, settings = prepared(folder, variables, *arguments, **others)
+    return subprocess.run(command, **settings, capture_output=True, encoding="utf-8", timeout=120, check=False)
 
 
 def test_prints_a_table_and_changes_nothing(tmp_path: Path) -> None:
@@ -57,6 +56,19 @@ def test_prints_a_table_and_changes_nothing(tmp_path: Path) -> None:
     assert not re.search(r"[{}]|\\n", done.stdout)
     assert "changed=0" in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"home"}
+
+
+def test_it_ends_although_the_reader_of_its_output_ended(tmp_path: Path) -> None:
+    """As `| head` does, in the middle of the plan."""
+    command, settings = prepared(tmp_path, ASKED)
+    with subprocess.Popen(command, **settings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout
+        assert next(line for line in process.stdout if b"a memory budget of" in line)
+        process.stdout.close()
+        try:
+            process.wait(60)
+        finally:
+            process.kill()
 
 
 def play_several(folder: Path, cases: Sequence[dict[str, Any]], **environment: str) -> list[str]:
