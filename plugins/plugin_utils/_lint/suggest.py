@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -172,7 +173,6 @@ def _diff(path: str, text: str, edits: Mapping[tuple[int, int], str]) -> list[st
     changed = text
     for (start, end), replacement in sorted(edits.items(), reverse=True):
         changed = changed[:start] + replacement + changed[end:]
-    lines = difflib.unified_diff(
-        text.splitlines(), changed.splitlines(), f"a/{path.lstrip('/')}", f"b/{path.lstrip('/')}", lineterm=""
-    )
-    return list(lines)
+    below = os.path.relpath(path)  # as `git apply` and `patch -p1` take it in the current directory
+    name = path.lstrip("/") if below.startswith(os.pardir) else below
+    return list(difflib.unified_diff(text.splitlines(), changed.splitlines(), f"a/{name}", f"b/{name}", lineterm=""))

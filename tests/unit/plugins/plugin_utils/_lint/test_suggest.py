@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -147,3 +148,18 @@ def test_one_line_for_many_hosts() -> None:
     hosts = tuple(f"e{number}" for number in range(5))
     found = suggest([finding(hosts, a=1), finding(hosts[:1], a=1)], {}, {}, {})
     assert [line.split(":")[0] for line in found.left_out] == ["a of e0, e1, e2 and 2 more"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [("", "group_vars/etcd.yml"), ("elsewhere", "{folder}/group_vars/etcd.yml")]
+)
+def test_the_diff_is_for_the_current_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, name: str
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / folder)
+    old = {"etcd_version": "3.6.4"}
+    files = {f"{tmp_path}/group_vars/etcd.yml": "etcd_version: 3.6.4\n"}
+    diff = suggest([finding(etcd_version="3.6.16")], files, {"e1": old, "e2": old}, GROUPS).diff
+    expected = name.format(folder=str(tmp_path).lstrip("/"))
+    assert diff[:2] == [f"--- a/{expected}", f"+++ b/{expected}"]
