@@ -49,3 +49,11 @@ def test_other_files_do_not_build_it_again(module: Path) -> None:
     before = programs.built("vale")
     (module / "README.md").write_text("text")
     assert programs.built("vale") == before
+
+
+def test_the_user_cannot_turn_modules_off(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, str] = {}
+    monkeypatch.setattr(programs, "run", lambda *_command, cwd, env: given.update(env))
+    with (module / "log").open("w") as log:
+        programs.go_build(log, module, module / "program", ".")
+    assert given["GO111MODULE"] == "on"

@@ -21,6 +21,8 @@ LINKS = PROJECT / ".headroom"
 ACTIVATE = """# Puts ansible-playbook, conftest, etcdctl and the other pinned tools on PATH: . .headroom/activate
 PATH="{links}/bin:{links}/venv/bin:$PATH"
 export PATH
+# Ansible refuses a locale without UTF-8.
+case "${{LC_ALL:-${{LC_CTYPE:-${{LANG:-}}}}}}" in *[Uu][Tt][Ff]8 | *[Uu][Tt][Ff]-8) ;; *) export LC_ALL=C.UTF-8 ;; esac
 """
 
 
@@ -61,8 +63,19 @@ def run_two_at_a_time(todo: list[Step], progress: Progress) -> None:
                 raise
 
 
+def check_owners() -> None:
+    """Raise StepFailed if a folder of the set-up belongs to another user, as after `sudo make`."""
+    for folder in (LINKS, LINKS / "bin", CACHE):
+        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
+            raise StepFailed(
+                f"{folder} belongs to {folder.owner()}, because an earlier run used sudo; run `sudo chown -R $(id -u) {folder}`, "
+                "and run make without sudo, which the set-up calls itself where it has to"
+            )
+
+
 def set_up(names: list[str]) -> None:
     """Run the steps that these targets need and that are not done yet."""
+    check_owners()
     packages, others = steps(names)
     todo = [step for step in others if not step.is_ready()]
     first = [] if packages.is_ready() else [packages]
@@ -87,14 +100,13 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="list the parts, and who needs them")
     arguments = parser.parse_args()
     if arguments.list:
-        for part, purpose in PURPOSES.items():
-            users = ", ".join(target for target, needs in NEEDS.items() if part in needs)
-            print(f"{part:12} {purpose}\n{'':12} needed by {users}")
+        users = {part: ", ".join(target for target, needs in NEEDS.items() if part in needs) for part in PURPOSES}
+        print("\n".join(f"{part:12} {why}\n{'':12} needed by {users[part]}" for part, why in PURPOSES.items()))
         return 0
     began = time.monotonic()
     try:
         set_up(arguments.names or ["test"])
-    except (StepFailed, ValueError) as error:
+    except (StepFailed, ValueError, OSError) as error:
         print(f"Set-up failed: {error}", file=sys.stderr)
         return 1
     print(f"Set-up: ready ({time.monotonic() - began:.1f} s)", flush=True)

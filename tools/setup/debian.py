@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +20,9 @@ GROUPS = {
     "shellcheck": ("shellcheck",),
     "encryption": ("age", "gnupg"),
 }
+
+LISTS_SECONDS = 300
+PAUSE = 2.0
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:
@@ -37,8 +41,20 @@ def missing(packages: tuple[str, ...]) -> list[str]:
 
 def apt_get(*arguments: str) -> list[str]:
     """Return an apt-get command that runs as root, asks nothing, and waits for other users of dpkg."""
-    apt = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
+    apt = ("env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C.UTF-8", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
     return as_root(*apt, *arguments)
+
+
+def update(log: IO[str]) -> None:
+    """Update the package lists. apt does not wait for their lock, which a fresh machine's first update holds for minutes."""
+    end = time.monotonic() + LISTS_SECONDS
+    while True:
+        try:
+            return run(log, *apt_get("update"))
+        except StepFailed as failure:
+            if "Could not get lock" not in str(failure) or time.monotonic() > end:
+                raise
+        time.sleep(PAUSE)
 
 
 def packages_step(groups: list[str]) -> Step:
@@ -46,7 +62,7 @@ def packages_step(groups: list[str]) -> Step:
     packages = tuple(package for group in groups for package in GROUPS[group])
 
     def install(log: IO[str]) -> None:
-        run(log, *apt_get("update"))
+        update(log)
         command = apt_get("install", "-y", "--no-install-recommends", *missing(packages))
         try:
             run(log, *command)
@@ -101,7 +117,7 @@ def unpack_prometheus(log: IO[str], folder: Path) -> None:
         run(log, *download, cwd=folder)
     except StepFailed:  # a fresh machine has no package lists
         with locked("Debian-packages"):
-            run(log, *apt_get("update"))
+            update(log)
         run(log, *download, cwd=folder)
     (archive,) = folder.glob("*.deb")
     run(log, "dpkg-deb", "-x", archive, folder / "unpacked")

@@ -45,7 +45,7 @@ GO_ENVIRONMENT = {
 def go_build(log: IO[str], folder: Path, output: Path, package: str, *flags: str) -> None:
     """Build a package of a Go module into `output`, from the module cache or the network."""
     caches = CACHE / "go"
-    env = {"GOMODCACHE": f"{caches}/mod", "GOCACHE": f"{caches}/build", **GO_ENVIRONMENT}
+    env = {"GOMODCACHE": f"{caches}/mod", "GOCACHE": f"{caches}/build", "GO111MODULE": "on", **GO_ENVIRONMENT}
     run(log, *GO_BUILD, *flags, "-o", output, package, cwd=folder, env=env)
 
 

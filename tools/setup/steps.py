@@ -112,11 +112,15 @@ def run(log: IO[str], *command: str | Path, cwd: Path | None = None, env: dict[s
             check=True,
             pass_fds=held(),
         )
-    except FileNotFoundError:
+    except OSError:  # it is missing, or in a folder of PATH that this user may not read
         raise StepFailed(f"{command[0]} is not installed; install it and run the same command again") from None
     except subprocess.CalledProcessError as error:
         log.flush()
         tail = "\n".join(Path(log.name).read_text(errors="replace").splitlines()[-25:])
+        if command[0] == "sudo" and "password is required" in tail:
+            raise StepFailed(
+                f"`{line}` needs root, but sudo asks for a password: run make as root, or as a user whose sudo asks for none"
+            ) from None
         raise StepFailed(f"{line} exited with {error.returncode}:\n{tail}\n(full log: {log.name})") from None
 
 
