@@ -196,14 +196,14 @@ def test_the_readme_has_the_figures_of_the_results() -> None:
     found = random_points(results.read(RESULTS))
     running = [point for point in found if point.what == "RssAnon peak"]
     unfitted = [point for point in running if point.row["part"] != "random"]
-    far = [100 * point.error for point in running if not is_near(point)]
+    far = [100 * point.error for point in running if not is_near(point) and point.error > 0]
+    [varying] = [point for point in running if not is_near(point) and point.error <= 0]
     restart = [100 * point.error for point in found if point.what == "after a restart"]
     assert not any(map(is_low, running))
-    assert min(far) > 0
     for text in (
         f"For {sum(map(is_near, running))} of {len(running)} random workloads it was within 20 % or 32 MiB",
         f"and for {sum(map(is_near, unfitted))} of the {len(unfitted)} that no constant was fitted to. The others",
-        f"too high, by up to {max(far):.0f} %; none was too low",
+        f"too high, by up to {max(far):.0f} %, except one whose runs differ by {100 * (varying.measured / varying.lowest - 1):.0f} %; none was too low",
         f"was up to {-min(restart):.0f} % too low and up to {max(restart):.0f} % too high for random workloads",
     ):
         assert text in readme, text

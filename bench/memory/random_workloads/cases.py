@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from bench.memory.cases import MIB, SERIES, Case
 
 SEEDS = range(1, 35)
-LAST_FITTED, FIRST_UNSEEN = 20, 21
+LAST_FITTED, FIRST_UNSEEN = 20, 35
 PARTS = ("random", "held out", "unseen")
 # How long a case lasts, and what it may reach: puts and bytes a second of all clients on a slow disk, for one member.
 SECONDS = 60

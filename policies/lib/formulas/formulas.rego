@@ -147,7 +147,9 @@ deleted_revisions(constants, workload, settings, db) := 0 if {
 compaction_batch(constants, workload, settings, db) := rewritten + ((min([deleted, 1]) * workload.keys) * constants.compaction_key) if {
 	deleted := deleted_revisions(constants, workload, settings, db)
 	beside := min([deleted, workload.keys, constants.compaction_revisions])
-	rewritten := min([arithmetic.permille(beside * db.revision, constants.compaction_rewritten), constants.compaction_max])
+	large := min([beside, arithmetic.divide_down(constants.compaction_revisions, constants.db_leaf_min)]) * db.revision
+	kept := max([large, beside * min([db.revision, constants.db_page])])
+	rewritten := min([arithmetic.permille(kept, constants.compaction_rewritten), constants.compaction_max])
 }
 
 # Return what the largest commit holds: the puts of one period, or the pages that a compaction rewrites, during which puts wait.

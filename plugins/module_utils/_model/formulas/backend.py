@@ -52,14 +52,17 @@ def deleted_revisions(constants: Constants, workload: Workload, settings: Settin
 def compaction_batch(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
     """Return what a compaction needs in one commit: the kept revisions that bbolt writes again, and the map of all kept revisions.
 
-    They share a leaf with a deleted revision, or are in the leaf that bbolt merges with it. Of more than the maximum, no effect on the peak was seen.
+    They share a leaf with a deleted revision, or are in the leaf that bbolt merges with it. A leaf has two revisions that are larger than a page, so
+    bbolt writes at most half of these again. Of more than the maximum, no effect on the peak was seen.
 
     Unit: bytes
     Source: server/storage/mvcc/kvstore_compaction.go and index.go; go.etcd.io/bbolt, node.go
     """
     deleted = deleted_revisions(constants, workload, settings, db)
     beside = min(deleted, workload.keys, constants.compaction_revisions)
-    rewritten = min(permille(beside * db.revision, constants.compaction_rewritten), constants.compaction_max)
+    large = min(beside, constants.compaction_revisions // constants.db_leaf_min) * db.revision
+    kept = max(large, beside * min(db.revision, constants.db_page))
+    rewritten = min(permille(kept, constants.compaction_rewritten), constants.compaction_max)
     return rewritten + min(deleted, 1) * workload.keys * constants.compaction_key
 
 

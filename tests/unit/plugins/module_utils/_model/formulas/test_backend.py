@@ -42,8 +42,13 @@ def test_a_compaction_writes_kept_revisions_beside_those_that_it_deletes() -> No
 
 
 def test_a_commit_has_the_revisions_of_one_step_of_a_compaction() -> None:
-    deleted, rewritten, revision = compaction(20000, auto_compaction_retention="200s")
+    deleted, rewritten, revision = compaction(2000, auto_compaction_retention="200s")
     assert (deleted, rewritten) == (30000, 1000 * revision)
+
+
+def test_one_of_two_large_revisions_in_a_leaf_is_written_again() -> None:
+    deleted, rewritten, revision = compaction(20000, auto_compaction_retention="200s")
+    assert (deleted, rewritten) == (30000, 500 * revision)
 
 
 @pytest.mark.parametrize(
