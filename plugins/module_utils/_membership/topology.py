@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, plan, recovery
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed, plan, recovery, remains
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.integrity import newest_record
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.member_urls import (
     address_problems,
@@ -55,6 +55,8 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``release``: the release that the run changes the member to; empty or missing if the play chooses it later, or if its checks are switched off
     - ``data_optional``: whether the play also goes on if a member has lost its data, or has not finished its join
     - ``deployed``: whether the host has the unit of a member that a run has seen serve, and no volume that may hold its data
+    - ``unmounted``: the commands that mount volumes of the host that are not mounted and may hold a member's data; ``new_devices``: its devices that
+      become volumes in this run
     - ``view``: the cluster as the member on the host described it
     - ``configured_peer_url``: the peer URL in the config file on the host
     - ``request``: of the playbooks that change members, empty for the others. ``identity``, ``comparison`` (of the members' hashes, from the
@@ -72,9 +74,9 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``first_host``: the host that acts for the cluster, in an existing one the first that has a member
     - ``membership``, with a request: the plan
 
-    Raises TopologyError for shared names or addresses, for values with which etcd does not start, for clusters with hosts outside this run, for a
-    change of the minor version to several releases, for hosts without data in an existing cluster, for members whose name changed, and for peer
-    URLs that cannot be changed.
+    Raises TopologyError for shared names or addresses, for values with which etcd does not start, for clusters with hosts outside this run, for a new
+    cluster of hosts that may hold the data of one, for a change of the minor version to several releases, for hosts without data in an existing
+    cluster, for members whose name changed, and for peer URLs that cannot be changed.
     """
     hosts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for member in members:
@@ -144,7 +146,7 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         problems += changes["problems"]
     else:
         optional = existing and any(member.get("data_optional") for member in own)
-        lost = empty_problems(own, group.view, where) if existing else lost_cluster_problems(own, where)
+        lost = empty_problems(own, group.view, where) if existing else remains.new_cluster_problems(own, where)
         problems += [] if optional else lost
         settled = [member for member in own if not (optional and observed.has_unfinished_join(group.view, member))]
         problems += observed.mismatch_problems(group.view, settled, where)
@@ -238,18 +240,6 @@ def empty_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, Any]
         f"{where}: exists on {', '.join(with_data)}, but {', '.join(member['host'] for member in empty)} "
         f"{'has' if len(empty) == 1 else 'have'} no data; check that its volume is mounted."
         f"{'' if len(listed) == len(empty) else ' Add new members with the playbook etcdops.headroom.scale.'} If the data of a member is lost, {advice}"
-    ]
-
-
-def lost_cluster_problems(members: Sequence[Mapping[str, Any]], where: str) -> list[str]:
-    """Return the problem of a cluster that served before and lost all its data: site.yml would form an empty one."""
-    deployed = [member["host"] for member in members if member.get("deployed")]
-    if any(member["has_data"] for member in members) or 2 * len(deployed) <= len(members):
-        return []
-    return [
-        f"{where}: was deployed on {', '.join(deployed)}, but no host has data, so a run would form an empty cluster; check that the volumes are "
-        f"mounted. If the data is lost, {recovery.advise({}, members, members)}. To form an empty cluster instead, first run 'systemctl disable etcd' "
-        "on its hosts"
     ]
 
 

@@ -51,6 +51,16 @@ def filesystem_size(head: bytes, shown: int | None) -> int | None:
     return int(blocks << (10 + log_size))
 
 
+def was_mounted(head: bytes) -> bool | None:
+    """Return whether an ext4 filesystem has ever been mounted, which its superblock records; None for any other content.
+
+    One that has not is empty. XFS records nothing of the kind.
+    """
+    if len(head) < HEAD_BYTES or struct.unpack_from("<H", head, _EXT_SUPERBLOCK + 0x38)[0] != _EXT_MAGIC:
+        return None
+    return bool(struct.unpack_from("<I", head, _EXT_SUPERBLOCK + 0x2C)[0])
+
+
 def read_head(path: str) -> bytes:
     """Read the device's first HEAD_BYTES; empty if it cannot be read."""
     try:
@@ -113,15 +123,17 @@ def disk_facts(number: str, sysfs: str = "/sys", folder: str = "/dev/disk") -> l
 def filesystem_and_disks(
     device: dict[str, Any], mounts: Sequence[Mount], neighbours: Sequence[storage_neighbours.Neighbour]
 ) -> dict[str, Any]:
-    """Return what etcd_host_info adds to block_devices.device_facts: links, disks, filesystem_size and neighbours."""
+    """Return what etcd_host_info adds to block_devices.device_facts: links, disks, filesystem_size, was_mounted and neighbours."""
     shown = None
     point = next((mount.mountpoint for mount in mounts if mount.device_number == device["number"]), None)
     if point is not None:
         room = os.statvfs(point)
         shown = room.f_blocks * room.f_frsize
+    head = read_head(device["resolved"])
     return {
         "links": stable_links(device["resolved"]),
-        "filesystem_size": filesystem_size(read_head(device["resolved"]), shown),
+        "filesystem_size": filesystem_size(head, shown),
+        "was_mounted": was_mounted(head),
         **disks_and_neighbours(device["number"], neighbours),
     }
 

@@ -436,6 +436,42 @@ def test_cluster_that_never_served_is_formed(hosts):
     assert topology.form_clusters(hosts)["etcd"]["state"] == "new"
 
 
+MOUNT = "mkdir -p /var/lib/etcd && mount /dev/vdb /var/lib/etcd"
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        [member("n1", unmounted=[MOUNT]), member("n2", unmounted=[MOUNT]), member("n3", new_devices=["/dev/vdb"])],
+        # The disk of the log is known, and that of the data is new.
+        [member("n1", unmounted=[MOUNT], new_devices=["/dev/vdb"])],
+        [forming("n1"), member("n2", unmounted=[MOUNT]), member("n3", new_devices=["/dev/vdb"])],
+    ],
+)
+def test_new_disk_among_unmounted_volumes_forms_no_cluster(hosts):
+    """Its member would vote without its log: acknowledged writes would be lost."""
+    with pytest.raises(topology.TopologyError) as error:
+        topology.form_clusters(hosts)
+    old = next(host["host"] for host in hosts if host.get("unmounted"))
+    text = str(error.value)
+    assert f"/dev/vdb of {hosts[-1]['host']} is not a volume of etcd yet" in text and f"'{MOUNT}' on {old}" in text
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        # All volumes are there: the storage role mounts them, and looks at them again.
+        [member("n1", unmounted=[MOUNT]), member("n2", unmounted=[MOUNT])],
+        # A first deployment.
+        [member("n1", new_devices=["/dev/vdb"]), member("n2", new_devices=["/dev/vdb"])],
+        # A first deployment that was interrupted after mkfs on n2.
+        [member("n1", new_devices=["/dev/vdb"]), member("n2")],
+    ],
+)
+def test_volumes_of_which_none_was_replaced_form_a_cluster(hosts):
+    assert topology.form_clusters(hosts)["etcd"]["state"] == "new"
+
+
 def recoveries(*members):
     return {host: one["recovery"] for host, one in topology.form_clusters(list(members))["etcd"]["members"].items()}
 

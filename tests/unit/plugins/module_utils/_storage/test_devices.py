@@ -56,6 +56,15 @@ def test_filesystem_size(head: bytes, shown: int | None, size: int | None) -> No
     assert devices.filesystem_size(head, shown) == size
 
 
+def test_an_ext4_filesystem_records_whether_it_was_mounted() -> None:
+    used = bytearray(ext4(262144))
+    struct.pack_into("<I", used, 1024 + 0x2C, 1795915311)
+    assert (devices.was_mounted(ext4(262144)), devices.was_mounted(bytes(used))) == (False, True)
+    # XFS has nothing of the kind.
+    assert devices.was_mounted(xfs(262144, 2560)) is None
+    assert devices.was_mounted(bytes(devices.HEAD_BYTES)) is None and devices.was_mounted(b"") is None
+
+
 @pytest.fixture(name="sysfs")
 def sysfs_tree(tmp_path: Path) -> Path:
     """A logical volume (253:0) on a partition of vdb (254:17) and on the disk vdc (254:32)."""
