@@ -135,6 +135,19 @@ def test_etcd_does_not_start_without_its_volume_and_writes_nothing_below_the_mou
     assert ".wal" in site.on("etcd-1", f"ls {OWN_LOG}")
 
 
+def test_no_member_starts_as_new_if_its_volumes_were_not_mounted(site):
+    """As after a boot without the disks: no host shows data, so the cluster looks new until its volumes are mounted."""
+    written = keys(site, "etcd-1")
+    for host in site.hosts:
+        site.on(host, "systemctl stop etcd; umount /var/lib/etcd-wal /var/lib/etcd")
+    run = site.play(**VARIABLES)
+    assert run.code != 0 and "hold the data of a member" in " ".join(run.output.split()), run.output
+    for host in site.hosts:
+        assert site.on(host, "systemctl is-active etcd || true").strip() != "active"
+    run = site.play(**VARIABLES)
+    assert run.code == 0 and keys(site, "etcd-3") == written, run.output
+
+
 def test_a_full_disk_stops_a_member_and_the_play_names_the_fix(site):
     """The other two members keep serving, no acknowledged write is lost, and the member catches up."""
     fill = (
