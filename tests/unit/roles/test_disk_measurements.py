@@ -22,17 +22,17 @@ def record(days: float, verdict: str = "ok") -> dict[str, Any]:
     return {"verdict": verdict, "measured_at": time.time() - days * 86400, "p99_us": 4000, "limit_us": 10000}
 
 
-def measured(
+def variables(
     present: bool,
     state: str,
     data: dict[str, Any] | None,
     wal: dict[str, Any] | None,
     accepted: bool = False,
     unused: str = "",
-) -> tuple[list[str], list[bool]]:
-    """Return the volumes that the role passes to etcd_disk_check, and of each whether the module may only use its record."""
+) -> dict[str, Any]:
+    """Return the variables of the role on a host with these records."""
     loader = DataLoader()
-    given = {
+    return {
         **loader.load_from_file(str(ROLE / "vars" / "main.yml"), trusted_as_template=True),
         "etcd_storage_accept_slow_disk": accepted,
         "etcd_storage_plan": {"unused_volume": unused},
@@ -44,30 +44,32 @@ def measured(
         },
         "_etcd_storage_wanted": [{"name": "data", "mount": DATA}, {"name": "wal", "mount": WAL}],
     }
-    tasks = loader.load_from_file(str(ROLE / "tasks" / "check.yml"), trusted_as_template=True)
-    [only_recorded] = [
-        task["etcdops.headroom.etcd_disk_check"]["cached_only"]
-        for task in tasks
-        if "etcdops.headroom.etcd_disk_check" in task
-    ]
-    volumes = Templar(loader=loader, variables=given).template(given["_etcd_storage_unmeasured"])
-    cached = [Templar(loader=loader, variables={**given, "item": item}).template(only_recorded) for item in volumes]
-    return [item["name"] for item in volumes], cached
+
+
+def measured(*given: Any, **more: Any) -> list[str]:
+    """Return the volumes that the role passes to etcd_disk_check."""
+    found = variables(*given, **more)
+    volumes = Templar(loader=DataLoader(), variables=found).template(found["_etcd_storage_unmeasured"])
+    return [item["name"] for item in volumes]
 
 
 @pytest.mark.parametrize("state", ["inactive", "failed", "activating", "active"])
 @pytest.mark.parametrize("days", [1, 31])
 def test_a_member_that_has_data_is_not_measured_again(state: str, days: int) -> None:
     """After a power failure, members without a quorum are activating or inactive, and none of them may be refused for its disk."""
-    assert measured(True, state, record(days), record(days)) == ([], [])
-    assert measured(True, state, None, None) == ([], [])
+    assert measured(True, state, record(days), record(days)) == []
+    assert measured(True, state, None, None) == []
 
 
 @pytest.mark.parametrize("state", ["inactive", "active"])
-def test_a_recorded_slow_disk_is_reported_without_a_new_measurement(state: str) -> None:
-    """The module fails with the record and names the variable that accepts the disk."""
-    assert measured(True, state, record(31, "fail"), record(31)) == (["data"], [True])
-    assert measured(True, state, record(31, "fail"), record(31), accepted=True) == ([], [])
+@pytest.mark.parametrize("accepted", [True, False])
+def test_a_recorded_slow_disk_does_not_stop_a_member_that_has_data(state: str, accepted: bool) -> None:
+    """The report compares the recorded latency with its limit."""
+    given = (True, state, {**record(31, "fail"), "p99_us": 40000}, record(31))
+    assert measured(*given, accepted=accepted) == []
+    found = variables(*given, accepted=accepted)
+    latencies = Templar(loader=DataLoader(), variables=found).template(found["_etcd_storage_latencies"])
+    assert latencies["data"] == {"p99_us": 40000, "limit_us": 10000}
 
 
 @pytest.mark.parametrize(
@@ -82,12 +84,13 @@ def test_a_recorded_slow_disk_is_reported_without_a_new_measurement(state: str) 
 def test_volumes_without_a_member_are_measured_every_30_days(
     data: dict[str, Any] | None, wal: dict[str, Any] | None, names: list[str]
 ) -> None:
-    assert measured(False, "inactive", data, wal) == (names, [False] * len(names))
+    assert measured(False, "inactive", data, wal) == names
 
 
 def test_a_new_volume_on_a_disk_of_its_own_is_measured_while_the_member_runs() -> None:
-    assert measured(True, "active", None, None, unused="wal") == (["wal"], [False])
-    assert measured(True, "active", record(1, "fail"), record(1), unused="wal") == (["data"], [True])
+    assert measured(True, "active", None, None, unused="wal") == ["wal"]
+    assert measured(True, "active", record(1, "fail"), record(1), unused="wal") == []
+    assert measured(True, "active", record(1), record(1, "fail"), unused="wal") == ["wal"]
 
 
 def test_results_of_an_earlier_play_are_not_waited_for_again() -> None:
