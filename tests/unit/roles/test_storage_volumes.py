@@ -68,6 +68,60 @@ def test_uuids_are_read_only_where_a_volume_is_mounted_by_a_new_one(
     assert Templar(loader=DataLoader(), variables=given).evaluate_conditional(condition) is reads
 
 
+def volume(name: str, mounted: bool, attach: bool = True) -> dict[str, Any]:
+    source = {"device": f"/dev/{name}", "source": f"UUID={name}", "fstype": "ext4", "options": [], "passno": "2"}
+    return {"name": name, "mount": f"/srv/{name}", "mounted": mounted, "attach": attach, **source}
+
+
+def test_systemd_knows_a_new_mount_unit_before_the_volume_is_mounted() -> None:
+    """Otherwise old systemd unmounts it at once, if fstab had another device for the mount point (systemd issue 17487)."""
+    tasks = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "tasks" / "volumes.yml"), trusted_as_template=True)
+    names = [task["name"] for task in tasks]
+    order = [
+        "Write the volumes that are not mounted to fstab",
+        "Reload systemd for the new mount units",
+        "Mount the volumes, now and at boot",
+    ]
+    assert [name for name in names if name in order] == order
+    write, mount = task_of(order[0]), task_of(order[2])
+    entry = [
+        {key: task["ansible.posix.mount"][key] for key in ("path", "src", "fstype", "opts", "passno")}
+        for task in (write, mount)
+    ]
+    assert write["ansible.posix.mount"]["state"] == "present" and entry[0] == entry[1]
+    plan = {"volumes": [volume("new", False), volume("changed", True), volume("same", True, False)]}
+    given = {"etcd_storage_plan": plan, "etcd_host_facts": {"systemd": {"running": True}}}
+    templar = Templar(loader=DataLoader(), variables=given)
+    looped = [[item["name"] for item in templar.template(task["loop"])] for task in (write, mount)]
+    # A changed option takes effect because the second task remounts the volume.
+    assert looped == [["new"], ["new", "changed"]]
+
+
+@pytest.mark.parametrize(
+    ("volumes", "before", "after"),
+    [
+        ([volume("new", False)], True, False),
+        ([volume("changed", True)], False, True),
+        ([volume("same", True, False)], False, False),
+    ],
+)
+def test_systemd_is_reloaded_for_what_changes(volumes: list[dict[str, Any]], before: bool, after: bool) -> None:
+    given = {"etcd_storage_plan": {"volumes": volumes}, "etcd_host_facts": {"systemd": {"running": True}}}
+    templar = Templar(loader=DataLoader(), variables=given)
+    conditions = [task_of(f"Reload systemd for the {kind} mount units")["when"] for kind in ("new", "changed")]
+    assert [templar.evaluate_conditional(condition) for condition in conditions] == [before, after]
+
+
+def test_volumes_that_were_unmounted_again_are_named() -> None:
+    role = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "vars" / "main.yml"), trusted_as_template=True)
+    given = {**role, "etcd_storage_plan": {"volumes": [volume("data", False), volume("wal", True)]}}
+    check = task_of("Assert that the volumes are mounted")["ansible.builtin.assert"]
+    templar = Templar(loader=DataLoader(), variables={**given, "inventory_hostname": "n1"})
+    assert templar.evaluate_conditional(check["that"]) is False
+    said = templar.template(check["fail_msg"])
+    assert "n1: the data volume at /srv/data was mounted by this run" in said and "journalctl -u '*.mount'" in said
+
+
 def test_the_mount_point_of_a_new_filesystem_belongs_to_root_already() -> None:
     volumes = [{"mount": mount, "secure": True} for mount in ("/new", "/old")]
     results = [{"changed": True, "item": {"mount": "/new"}}, {"changed": False, "item": {"mount": "/old"}}]
