@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly, parse_size
@@ -152,6 +153,17 @@ def mount_point_problem(volume: Mapping[str, Any], mount: Mapping[str, Any]) -> 
         f"etcd_storage_{name}_mount is {volume['mount']}, but a volume there would be mounted at {resolved}, because the path has a "
         f"slash too many or a symbolic link: write {resolved}, and etcd_{name}_dir below it."
     )
+
+
+def nesting_problem(volumes: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return why the mount points of the volumes with a device must not be nested, None if they are not."""
+    for inner, outer in permutations([volume for volume in volumes if volume["device"]], 2):
+        if _is_below(inner["mount"], outer["mount"]):
+            return (
+                f"etcd_storage_{inner['name']}_mount is {inner['mount']}, below the mount point of the {outer['name']} volume, {outer['mount']}: one volume "
+                "could hide the other. Set mount points next to each other, such as /var/lib/etcd and /var/lib/etcd-wal."
+            )
+    return None
 
 
 def filesystem_problem(volume: Mapping[str, Any], mount: Mapping[str, Any]) -> str | None:

@@ -84,7 +84,7 @@ def plan_volumes(
     secure (bool: whether to do so), erase (the name that allows it, or None), gain (bytes added by growing), source, passno
     and mkfs_options; and ``wal_move``, as wal_plan.pending_wal_move returns it.
     """
-    problems = [erase_list.list_problem(erase)]
+    problems = [erase_list.list_problem(erase), volume_problems.nesting_problem(volumes)]
     planned = []
     devices: dict[str, str] = {}
     points: dict[str, str] = {}
