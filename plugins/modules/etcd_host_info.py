@@ -452,8 +452,8 @@ devices:
     - Without a signature, the module reads RV(ignore:sampled) bytes - the first and the last MiB and 48 blocks of 64 KiB evenly between them.
       RV(ignore:nonzero_at) is the offset of the first byte that is not zero, none if all are zero - only then the device is blank.
       RV(ignore:has_erased_mark) is true if role etcd_storage has begun to erase the device.
-    - RV(ignore:mounted_at) (list of mount points), RV(ignore:swap), and RV(ignore:busy) - the kernel holds it for a mount (in any namespace), LVM,
-      RAID or swap.
+    - RV(ignore:mounted_at) (list of mount points of the whole filesystem, or of its folders if only these are mounted), RV(ignore:swap), and
+      RV(ignore:busy) - the kernel holds it for a mount (in any namespace), LVM, RAID or swap.
     - RV(ignore:rotational), RV(ignore:scheduler), RV(ignore:schedulers), RV(ignore:write_cache) of its disk's queue.
     - RV(ignore:filesystem_size) is the size in bytes in the superblock of an ext4 or XFS filesystem, none for others.
     - RV(ignore:was_mounted) tells whether an ext4 filesystem has ever been mounted; one that has not is empty. None for other content.

@@ -83,6 +83,12 @@ def _busy(path: str) -> bool:
     return False
 
 
+def mount_points(number: str, mounts: Sequence[Mount]) -> list[str]:
+    """Return where the whole filesystem of a device is mounted, or, if it is nowhere, where a bind mount shows a folder of it."""
+    found = [mount for mount in mounts if mount.device_number == number]
+    return sorted({mount.mountpoint for mount in [mount for mount in found if mount.root == "/"] or found})
+
+
 def device_facts(
     path: str, mounts: Sequence[Mount], swaps: Sequence[str], run: Runner, sysfs: str = "/sys"
 ) -> dict[str, Any]:
@@ -104,7 +110,7 @@ def device_facts(
         is_block=True,
         number=number,
         **content_facts(resolved, run),
-        mounted_at=sorted({mount.mountpoint for mount in mounts if mount.device_number == number}),
+        mounted_at=mount_points(number, mounts),
         swap=resolved in [os.path.realpath(swap) for swap in swaps],
         busy=_busy(resolved),
     )

@@ -105,10 +105,9 @@ def device_problem(volume: Mapping[str, Any], device: Mapping[str, Any], erase: 
         return f"{name} does not exist on this host: run 'ls -l /dev/disk/by-id' there and correct {variable}."
     if not device["is_block"]:
         return f"{name} is not a block device: name a disk, a partition or a logical volume in {variable}."
-    elsewhere = [point for point in device["mounted_at"] if point != volume["mount"]]
-    if elsewhere:
+    if device["mounted_at"] and volume["mount"] not in device["mounted_at"]:
         return (
-            f"{name} is mounted at {', '.join(elsewhere)}, not at {volume['mount']}: "
+            f"{name} is mounted at {', '.join(device['mounted_at'])}, not at {volume['mount']}: "
             f"unmount it there, or name another device in {variable}."
         )
     users = _users(device)

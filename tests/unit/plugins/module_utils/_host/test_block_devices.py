@@ -93,6 +93,25 @@ def test_a_path_that_is_missing_or_no_device(tmp_path: Path) -> None:
     assert facts["exists"] and not facts["is_block"] and "signature" not in facts
 
 
+@pytest.mark.parametrize(
+    ("lines", "points"),
+    [
+        ([("/", "/var/lib/etcd")], ["/var/lib/etcd"]),
+        # A bind mount of a folder, for example for a backup, is not another use of the volume.
+        ([("/", "/var/lib/etcd"), ("/data", "/srv/backup")], ["/var/lib/etcd"]),
+        ([("/", "/var/lib/etcd"), ("/", "/srv/backup")], ["/srv/backup", "/var/lib/etcd"]),
+        # The mount point shows only a folder of somebody's filesystem.
+        ([("/", "/srv"), ("/etcd", "/var/lib/etcd")], ["/srv"]),
+        ([("/etcd", "/var/lib/etcd")], ["/var/lib/etcd"]),
+        ([], []),
+    ],
+)
+def test_mount_points_of_a_device(lines: list[tuple[str, str]], points: list[str]) -> None:
+    text = "".join(f"2{i} 1 254:16 {root} {point} rw - ext4 /dev/vdb rw\n" for i, (root, point) in enumerate(lines))
+    mounts = host_mounts.parse_mountinfo("19 1 254:0 / / rw - ext4 /dev/vda rw\n" + text)
+    assert block_devices.mount_points("254:16", mounts) == points
+
+
 def test_mount_facts_of_a_folder_that_is_not_mounted(tmp_path: Path) -> None:
     (tmp_path / "left-behind").touch()
     mounts = host_mounts.parse_mountinfo("21 1 254:0 / / rw - ext4 /dev/vda rw\n")

@@ -177,6 +177,19 @@ def test_refused_devices(device: dict[str, Any], message: str) -> None:
         raise ValueError(result["problems"][0])
 
 
+def test_volume_that_is_also_mounted_elsewhere() -> None:
+    """As with a bind mount of it for a backup."""
+    device = ours(mounted_at=["/srv/backup", "/var/lib/etcd"], busy=True, filesystem_size=8 * GIB)
+    result = plan_for(device, mounted())
+    (volume,) = result["volumes"]
+    assert result["problems"] == []
+    assert (volume["format"], volume["attach"], volume["secure"], volume["grow"]) == (False, False, False, True)
+    assert (
+        "is mounted at /srv/backup, not at /var/lib/etcd"
+        in plan_for(ours(mounted_at=["/srv/backup"], busy=True), a_mount())["problems"][0]
+    )
+
+
 @pytest.mark.parametrize(
     ("mount", "message"),
     [
