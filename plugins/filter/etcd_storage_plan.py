@@ -34,19 +34,20 @@ def etcd_storage_plan(
     **settings: Any,
 ) -> dict[str, Any]:
     """Plan the volumes; etcd_storage_plan.yml documents it."""
-    from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice
+    from ansible_collections.etcdops.headroom.plugins.module_utils._storage import advice, erase_list
     from ansible_collections.etcdops.headroom.plugins.module_utils._storage import volumes as volume_plans
 
     unknown = sorted(set(settings) - set(SETTINGS))
     if unknown:
         raise AnsibleFilterError(f"etcd_storage_plan has no argument {unknown[0]}: use {', '.join(SETTINGS)}.")
+    settings["erase"] = erase_list.entries(settings.get("erase"))
     try:
         planned = volume_plans.plan_volumes(
             host,
             volumes,
             data_dir,
             wal_dir,
-            settings.get("erase") or (),
+            settings["erase"],
             restoring=bool(settings.get("restoring")),
             recovery=settings.get("recovery"),
         )

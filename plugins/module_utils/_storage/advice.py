@@ -44,7 +44,7 @@ def setting_problems(settings: Mapping[str, Any]) -> Iterator[str]:
             f"etcd_storage_fsync_p99_max_ms is {settings['fsync_p99_max_ms']!r}, but must be a number of milliseconds above 0, "
             "for example 10."
         )
-    if not str(seconds).isdigit() or not SECONDS[0] <= int(seconds) <= SECONDS[1]:
+    if not str(seconds).isdecimal() or not SECONDS[0] <= int(seconds) <= SECONDS[1]:
         yield f"etcd_storage_check_seconds is {seconds!r}, but must be {SECONDS[0]} to {SECONDS[1]}, for example 10."
 
 

@@ -24,6 +24,13 @@ ETCD_LABELS = ("etcd-data", "etcd-wal")
 UNKNOWN = "unknown"
 
 
+def entries(given: object) -> list[str]:
+    """Return the entries of etcd_storage_erase_devices: from a list, or from a text with commas, which role validation accepts for a list."""
+    if isinstance(given, (list, tuple)):
+        return [str(entry) for entry in given]
+    return [entry.strip() for entry in str(given or "").split(",") if entry.strip()]
+
+
 def content_of(device: Mapping[str, Any]) -> str | None:
     """Return what a device carries, in one word: blkid's type, the type of its partition table, 'unknown', or None if it is blank.
 

@@ -131,6 +131,11 @@ def device_problem(volume: Mapping[str, Any], device: Mapping[str, Any], erase: 
 def _size_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str | None:
     """Return whether the device is too small, or smaller than its filesystem."""
     name, needed = volume["device"], parse_size(volume["min_size"], f"etcd_storage_{volume['name']}_min_size")
+    if device["size"] is None:
+        return (
+            f"{name} has no known size, because sysfs does not show it (/sys/dev/block/{device['number']}/size): make sysfs visible on this host, or name "
+            f"another device in etcd_storage_{volume['name']}_device."
+        )
     if device["size"] < needed:
         return (
             f"{name} has {device['size'] >> 20} MiB, less than the {needed >> 20} MiB of "

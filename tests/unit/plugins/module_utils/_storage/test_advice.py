@@ -208,6 +208,7 @@ def test_disk_without_a_stable_name_has_no_rule(links: list[str]) -> None:
         ({"fsync_p99_max_ms": float("nan")}, "etcd_storage_fsync_p99_max_ms"),
         ({"check_seconds": 0}, "etcd_storage_check_seconds"),
         ({"check_seconds": "soon"}, "etcd_storage_check_seconds"),
+        ({"check_seconds": "²"}, "etcd_storage_check_seconds"),
     ],
 )
 def test_invalid_settings(asked: dict[str, Any], name: str) -> None:

@@ -230,3 +230,20 @@ def test_erased_device_is_blank_for_the_next_run(tmp_path: Path, content: dict[i
     assert path.stat().st_size == BYTES
     facts = device_content.content_facts(str(path), host_facts.run)
     assert facts["signature"] is None and erase_list.content_of(facts) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "entries"),
+    [
+        (["UUID=5c14", f"{erase_list.BY_ID}x gpt"], ["UUID=5c14", f"{erase_list.BY_ID}x gpt"]),
+        ("UUID=5c14", ["UUID=5c14"]),
+        ("UUID=5c14, UUID=Zy9a LVM2_member", ["UUID=5c14", "UUID=Zy9a LVM2_member"]),
+        ("", []),
+        (None, []),
+        ([], []),
+        ([5], ["5"]),
+    ],
+)
+def test_entries_of_a_list_or_a_text(given: object, entries: list[str]) -> None:
+    """The role's argument specs accept a text for a list, and leave it as it is."""
+    assert erase_list.entries(given) == entries

@@ -161,6 +161,7 @@ def test_plan_of_one_volume(device: dict[str, Any], mount: dict[str, Any], todo:
         (ours(label="backup"), r"label 'backup'\) and does not have"),
         (ours(signature="xfs filesystem", fstype="xfs"), "but etcd_storage_fstype is ext4: set it to xfs"),
         (a_device(read_only=True), "is read-only"),
+        (a_device(size=None), r"has no known size, because sysfs does not show it \(/sys/dev/block/254:16/size\)"),
         (a_device(size=GIB - 1), r"has 1023 MiB, less than the 1024 MiB of etcd_storage_data_min_size"),
         (ours(filesystem_size=11 * GIB), r"has 10.0 GiB, but its filesystem has 11.0 GiB: the device shrank"),
         (
