@@ -23,6 +23,7 @@ HEAD_BYTES = 4096
 _EXT_SUPERBLOCK = 1024
 _EXT_MAGIC = 0xEF53
 _EXT_64BIT = 0x80
+_XFS_IN_PROGRESS = 126
 
 # Folders of names that survive a reboot, the preferred one first.
 NAME_FOLDERS = ("by-id", "by-path", "by-uuid")
@@ -59,6 +60,11 @@ def was_mounted(head: bytes) -> bool | None:
     if len(head) < HEAD_BYTES or struct.unpack_from("<H", head, _EXT_SUPERBLOCK + 0x38)[0] != _EXT_MAGIC:
         return None
     return bool(struct.unpack_from("<I", head, _EXT_SUPERBLOCK + 0x2C)[0])
+
+
+def is_incomplete(head: bytes) -> bool:
+    """Return whether mkfs.xfs was interrupted: it clears a flag in the superblock at its end, and the kernel mounts nothing before."""
+    return len(head) == HEAD_BYTES and head[:4] == b"XFSB" and head[_XFS_IN_PROGRESS] != 0
 
 
 def read_head(path: str) -> bytes:
@@ -123,7 +129,9 @@ def disk_facts(number: str, sysfs: str = "/sys", folder: str = "/dev/disk") -> l
 def filesystem_and_disks(
     device: dict[str, Any], mounts: Sequence[Mount], neighbours: Sequence[storage_neighbours.Neighbour]
 ) -> dict[str, Any]:
-    """Return what etcd_host_info adds to block_devices.device_facts: links, disks, filesystem_size, was_mounted and neighbours."""
+    """Return what etcd_host_info adds to block_devices.device_facts: links, disks, neighbours, and of a filesystem its size, and whether it was mounted and
+    is incomplete.
+    """
     shown = None
     point = next((mount.mountpoint for mount in mounts if mount.device_number == device["number"]), None)
     if point is not None:
@@ -134,6 +142,7 @@ def filesystem_and_disks(
         "links": stable_links(device["resolved"]),
         "filesystem_size": filesystem_size(head, shown),
         "was_mounted": was_mounted(head),
+        "incomplete": is_incomplete(head),
         **disks_and_neighbours(device["number"], neighbours),
     }
 

@@ -60,6 +60,8 @@ def content_problem(volume: Mapping[str, Any], device: Mapping[str, Any]) -> str
         return f"{found}: Headroom never formats a device with content. {permit}"
     if device["fstype"] != volume["fstype"] and (device["label"] == volume["label"] or device["mounted_at"]):
         return f"{found}, but etcd_storage_fstype is {volume['fstype']}: set it to {device['fstype']}."
+    if device.get("incomplete"):
+        return f"{found}, and its mkfs was interrupted, so that it cannot be mounted. {permit}"
     if volume["mount"] in device["mounted_at"] or device["label"] == volume["label"]:
         return None
     if erase_list.is_volume_of_etcd(device):

@@ -65,6 +65,13 @@ def test_an_ext4_filesystem_records_whether_it_was_mounted() -> None:
     assert devices.was_mounted(bytes(devices.HEAD_BYTES)) is None and devices.was_mounted(b"") is None
 
 
+def test_xfs_filesystem_whose_mkfs_was_interrupted() -> None:
+    begun = bytearray(xfs(262144, 2560))
+    begun[126] = 1
+    assert (devices.is_incomplete(bytes(begun)), devices.is_incomplete(xfs(262144, 2560))) == (True, False)
+    assert not devices.is_incomplete(ext4(262144)) and not devices.is_incomplete(b"XFSB")
+
+
 @pytest.fixture(name="sysfs")
 def sysfs_tree(tmp_path: Path) -> Path:
     """A logical volume (253:0) on a partition of vdb (254:17) and on the disk vdc (254:32)."""

@@ -353,6 +353,15 @@ def test_volume_of_etcd_that_does_not_match_is_not_erased_by_a_leftover_id(
     assert volume["erase"] == "UUID=5c14" and volume["format"]
 
 
+def test_volume_whose_mkfs_was_interrupted_is_erased_by_its_uuid() -> None:
+    """mkfs.xfs writes the label before it is complete; the kernel does not mount such a filesystem."""
+    found = ours(signature="xfs filesystem", fstype="xfs", incomplete=True)
+    [problem] = plan_for(found, a_mount(), fstype="xfs")["problems"]
+    assert "its mkfs was interrupted" in problem and "add 'UUID=5c14' to etcd_storage_erase_devices" in problem
+    (volume,) = plan_for(found, a_mount(), ["UUID=5c14"], fstype="xfs")["volumes"]
+    assert (volume["erase"], volume["format"]) == ("UUID=5c14", True)
+
+
 def test_uuid_link_cannot_name_the_device_to_erase() -> None:
     result = plan_for(a_device(**FOREIGN), a_mount(), [BY_ID], device="/dev/disk/by-uuid/01D9")
     assert "name the device by /dev/disk/by-id" in result["problems"][0]
