@@ -94,6 +94,19 @@ def test_users_that_already_exist(member: Member) -> None:
     assert changed(play(member)) == 0
 
 
+def test_a_client_certificate_of_root(tmp_path: Path) -> None:
+    """root has its password, and needs no second user."""
+    folder = load.certificates(tmp_path / "tls")
+    load.issue(folder, "client", "/CN=root", [*load.SIGNED, "-addext", "subjectAltName=IP:127.0.0.1"])
+    member = Member(releases()[-1], tmp_path, PORT, tls=folder)
+    with running([member]):
+        assert changed(play(member)) > 0
+        assert etcdctl(member, "user", "list").split() == ["reports", "root", "shop"]
+        assert changed(play(member)) == 0
+        reserved = play(member, etcd_auth_users=[{"name": "root", "password": f"{SECRET}-2"}])
+        assert "etcd_auth_users lists root, which this role creates itself" in reserved.stdout, reserved.stdout
+
+
 def test_the_role(member: Member) -> None:
     refused = play(member, etcd_auth_root_password="")
     assert refused.returncode != 0 and "etcd_auth_root_password is empty" in refused.stdout, refused.stdout
