@@ -122,7 +122,8 @@ def test_the_role(member: Member) -> None:
     # A new password of root, and a permission that is no longer listed.
     narrower = [{"name": "shop", "permissions": [{"access": "read", "prefix": "/shop/"}]}]
     later = {"etcd_auth_root_password": f"{SECRET}-3", "etcd_auth_roles": narrower, "etcd_auth_purge": True}
-    assert changed(play(member, **later)) == 2
+    announced = play(member, "--check", **later)
+    assert changed(announced) == changed(play(member, **later)) == 2
     unconfirmed = play(member, etcd_auth_enabled=False)
     assert "Confirm it with -e etcd_auth_confirm=example (it is not set)" in unconfirmed.stdout, unconfirmed.stdout
     assert changed(play(member, etcd_auth_enabled=False, etcd_auth_confirm="example")) == 1
