@@ -107,6 +107,16 @@ def test_a_client_certificate_of_root(tmp_path: Path) -> None:
         assert "etcd_auth_users lists root, which this role creates itself" in reserved.stdout, reserved.stdout
 
 
+def test_empty_settings(member: Member) -> None:
+    """A key without a value is read as null."""
+    empty = {
+        "etcd_auth_roles": [{"name": "idle", "permissions": None}],
+        "etcd_auth_users": [{"name": "idle", "no_password": True, "password": None, "roles": None}],
+    }
+    assert changed(play(member, **empty)) > 0
+    assert changed(play(member, **empty)) == 0
+
+
 def test_the_role(member: Member) -> None:
     refused = play(member, etcd_auth_root_password="")
     assert refused.returncode != 0 and "etcd_auth_root_password is empty" in refused.stdout, refused.stdout
