@@ -65,7 +65,7 @@ def written() -> str:
         "newest_at": "2026-11-20T02:00:00Z",
     }
     saved = {name: {**record, **more} for name in records.OPERATIONS}
-    return records.format_metrics("prod", "m1", saved, {"peer": 1}, records.OPERATIONS, {"defrag": 86400})
+    return records.format_metrics("zürich", "m1", saved, {"peer": 1}, records.OPERATIONS, {"defrag": 86400})
 
 
 def test_rules_use_metrics_that_the_program_writes() -> None:

@@ -47,5 +47,11 @@ def test_format_gauge_writes_what_parse_samples_reads() -> None:
     assert [sample.value for sample in parse_samples("\n".join(lines))] == [3, 0.5]
 
 
+def test_labels_escape_only_what_the_format_escapes() -> None:
+    """Prometheus refuses the whole file because of another escape, such as that of JSON for an umlaut."""
+    labels = {"cluster": 'zürich\t\\"\n'}
+    assert format_gauge("a", "What a is.", [(labels, 1)])[2] == 'a{cluster="zürich\t\\\\\\"\\n"} 1'
+
+
 def test_format_gauge_is_empty_without_samples() -> None:
     assert format_gauge("a", "What a is.", []) == []
