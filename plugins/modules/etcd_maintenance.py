@@ -16,7 +16,8 @@ description:
   - Does not contact a bucket or a directory for copies that is installed already, with the same settings and keys, because the store or the share may be
     down. The record of the last backup reports a failed copy.
   - Then writes the program (a copy of modules of this collection), its configuration and its systemd units, where they differ, and removes modules of
-    earlier versions, and metrics of operations that were switched off. It writes the file with the metrics if there is none yet.
+    earlier versions, and metrics that no timer updates any more. It writes the file with the metrics if there is none yet, or if that has other
+    settings or certificates than the host.
   - With O(timers), last makes systemd read changed units again, and starts, restarts and stops timers.
 options:
   config:

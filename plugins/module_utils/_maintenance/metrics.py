@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The metrics file of the enabled operations, for the node exporter's textfile collector.
 
-An operation that was switched off has no metrics: they would stay as they were, and alerts on their age would fire. The module writes the first file,
-and each run of an operation replaces it.
+An operation that was switched off has no metrics: they would stay as they were, and alerts on their age would fire. The module writes the file
+if it is missing, or its settings or certificates have changed, and each run of an operation replaces it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ import os
 from collections.abc import Collection
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text, write_atomically
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import Sample, parse_samples
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.certificates import expiry_times
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.records import (
+    ENABLED_METRIC,
+    EXPIRY_METRIC,
+    INTERVAL_METRIC,
     METRICS_FILE,
     OPERATIONS,
     format_metrics,
@@ -30,6 +34,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
 
 # More than a week of hourly runs, for calendars that leave out some days.
 _RUNS = 200
+# The metrics that no run of an operation changes.
+_SETTINGS = (ENABLED_METRIC, INTERVAL_METRIC)
 
 
 def metrics_path(directory: str) -> str:
@@ -79,12 +85,18 @@ def obsolete_metrics(config: Config, installed_dir: str) -> list[str]:
 
 
 def outdated_metrics(config: Config) -> dict[str, str]:
-    """Return the metrics file and its new text, if the file is missing or has metrics of an operation that was switched off; else nothing."""
-    enabled = enabled_operations(config)
-    path = metrics_path(config.metrics_dir) if enabled else ""
+    """Return the metrics file and its new text, if the file is missing or has other settings or certificates than the host; else nothing."""
+    path = metrics_path(config.metrics_dir) if enabled_operations(config) else ""
     if not path:
         return {}
-    before, off = read_text(path), [name for name in OPERATIONS if name not in enabled]
-    # Alerts on hosts without metrics cannot wait for the first run.
-    outdated = not os.path.lexists(path) or any(f'operation="{name}"' in before for name in off)
-    return {path: metrics_text(config)} if outdated else {}
+    before, wanted = read_text(path), metrics_text(config)
+    # Alerts on hosts without metrics, or with other intervals, cannot wait for the next run.
+    outdated = not os.path.lexists(path) or _samples(before, *_SETTINGS) != _samples(wanted, *_SETTINGS)
+    # The Python of the timers, or that of the modules, may lack the library that reads certificates.
+    known, ends = _samples(before, EXPIRY_METRIC), _samples(wanted, EXPIRY_METRIC)
+    outdated = outdated or bool(known and ends and known != ends)
+    return {path: wanted} if outdated else {}
+
+
+def _samples(text: str, *names: str) -> set[Sample]:
+    return {sample for sample in parse_samples(text) if sample.name in names}

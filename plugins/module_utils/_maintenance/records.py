@@ -25,6 +25,9 @@ OPERATIONS = ("defrag", "snapshot", "drill", "integrity")
 CONFIG_FILE = "/etc/etcd/maintenance.json"
 STATE_DIR = "/var/lib/headroom"
 METRICS_FILE = "headroom.prom"
+ENABLED_METRIC = "headroom_maintenance_enabled"
+INTERVAL_METRIC = "headroom_maintenance_interval_seconds"
+EXPIRY_METRIC = "headroom_certificate_expiry_timestamp_seconds"
 
 
 def _ended(record: Mapping[str, Any]) -> float:
@@ -133,11 +136,9 @@ def format_metrics(
     """
     labels = {"cluster": cluster, "member": member}
     timers = [({**labels, "operation": operation}, 1) for operation in sorted(enabled)]
-    lines = format_gauge("headroom_maintenance_enabled", "Whether the operation has a timer.", timers)
+    lines = format_gauge(ENABLED_METRIC, "Whether the operation has a timer.", timers)
     steps = [({**labels, "operation": operation}, seconds) for operation, seconds in sorted((intervals or {}).items())]
-    lines += format_gauge(
-        "headroom_maintenance_interval_seconds", "The longest time between two runs of the operation's timer.", steps
-    )
+    lines += format_gauge(INTERVAL_METRIC, "The longest time between two runs of the operation's timer.", steps)
     for name, description, value in _GAUGES:
         samples = [({**labels, "operation": operation}, value(record)) for operation, record in sorted(records.items())]
         known = [(labelled, number) for labelled, number in samples if number is not None]
@@ -164,7 +165,7 @@ def format_metrics(
     lines += _integrity_gauges(labels, (records.get("integrity") or {}).get("comparison"))
     if expiries:
         ends = [({**labels, "certificate": name}, time) for name, time in sorted(expiries.items())]
-        lines += format_gauge("headroom_certificate_expiry_timestamp_seconds", "When the certificate expires.", ends)
+        lines += format_gauge(EXPIRY_METRIC, "When the certificate expires.", ends)
     return "".join(f"{line}\n" for line in lines)
 
 

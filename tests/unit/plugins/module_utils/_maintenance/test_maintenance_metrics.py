@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,41 @@ def test_an_operation_that_is_switched_off_has_no_metrics(folder: Path) -> None:
     metrics.write_metrics(config(folder, "integrity"))
     assert path.read_text() == text
     assert metrics.outdated_metrics(config(folder, "integrity")) == {}
-    assert metrics.outdated_metrics(config(folder, "integrity", "snapshot")) == {}, "the next backup adds them"
+    assert metrics.outdated_metrics(config(folder, "integrity", "snapshot")), "before the next backup adds them"
+
+
+def intervals(calendar: str, count: int) -> list[datetime]:
+    """Return runs of a calendar that is a number of days."""
+    first = datetime(2026, 11, 25, 1, tzinfo=timezone.utc)
+    return [first + timedelta(days=int(calendar)) * number for number in range(min(count, 3))]
+
+
+def test_changed_settings_are_written_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alerts use them, and the next run may be weeks away."""
+    monkeypatch.setattr(metrics, "next_runs", intervals)
+    found = config(folder, "snapshot")
+    daily, monthly = (replace(found, snapshot=replace(found.snapshot, calendar=days)) for days in ("1", "30"))
+    metrics.write_metrics(daily)
+    assert metrics.outdated_metrics(daily) == {}
+    path = str(folder / "metrics" / "headroom.prom")
+    for changed in (monthly, replace(daily, cluster="other"), replace(daily, member="other")):
+        assert metrics.outdated_metrics(changed) == {path: metrics.metrics_text(changed)}
+    # A run that ends meanwhile changes only what is no setting.
+    records.save_record(str(folder), {**RECORD, "operation": "snapshot", "seconds": 9})
+    assert metrics.metrics_text(daily) != Path(path).read_text() and metrics.outdated_metrics(daily) == {}
+
+
+def test_a_renewed_certificate_is_written_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = {"server": 1795264800, "peer": 1795264800}
+    monkeypatch.setattr(metrics, "expiry_times", lambda _directory: dict(ends))
+    wanted = config(folder, "snapshot", "integrity")
+    assert metrics.outdated_metrics(wanted) == {}, "the Python of the timers may lack the library that reads certificates"
+    metrics.write_metrics(wanted)
+    assert metrics.outdated_metrics(wanted) == {}
+    ends["peer"] += 86400
+    assert f'certificate="peer"}} {ends["peer"]}' in "".join(metrics.outdated_metrics(wanted).values())
+    ends.clear()
+    assert metrics.outdated_metrics(wanted) == {}, "the Python of the modules may lack the library"
 
 
 def test_a_host_that_served_another_cluster_has_no_metrics_of_its_runs(tmp_path: Path) -> None:
