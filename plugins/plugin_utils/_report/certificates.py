@@ -59,13 +59,13 @@ def shared_ca_warning(members: Sequence[Member]) -> list[str]:
 
 
 def expiry_note(members: Sequence[Member]) -> list[str]:
-    """Return a sentence about the certificate that expires first; nothing without certificates."""
+    """Return a sentence about the certificate that expires first; nothing without certificates, or if it has expired, which is a problem."""
     ends = [
         (finding["not_after"], finding["days_left"], label, name(member))
         for member in members
         for label, finding in _expiries(member).items()
     ]
-    if not ends:
+    end, days, label, host = min(ends, default=("", -1, "", ""))
+    if days < 0:
         return []
-    end, days, label, host = min(ends)
     return [f"certificates are valid until {end[:10]}, for {days} days ({label} of {host} expires first)."]

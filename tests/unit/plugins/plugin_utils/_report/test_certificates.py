@@ -38,6 +38,7 @@ def report(*found: dict[str, Any]) -> str:
 def test_the_certificate_that_expires_first(days: int, end: str, said: str) -> None:
     text = report(certificates(1800, "2031-10-27"), certificates(days, end))
     assert said in text and (" ! " in text) is (days < 14)
+    assert ("note: certificates are valid until" in text) is (days >= 0)
 
 
 @pytest.mark.parametrize(
