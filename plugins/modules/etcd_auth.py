@@ -36,6 +36,13 @@ options:
         cannot read whether authentication is on. It changes nothing.
     type: str
     version_added: 0.3.0
+  next_client_cert_auth:
+    description:
+      - Whether the members are about to run with C(client-cert-auth). Without it, etcd takes no user from a client certificate.
+      - If V(false) and authentication is on, the module fails, unless O(login_user) is set. It does not fail if it cannot read whether authentication
+        is on. It changes nothing.
+    type: bool
+    version_added: 0.3.0
 attributes:
   check_mode:
     description: Reports what would be changed, and fails as a real run would. It can verify the access only if authentication is on.
@@ -80,16 +87,16 @@ RETURN = r"""
 enabled:
   description: Whether authentication is on after this task; in check mode, whether it would be.
   type: bool
-  returned: success, without O(next_user)
+  returned: success, without O(next_user) and O(next_client_cert_auth)
 user:
   description: The user of this module, empty for none.
   type: str
-  returned: always, unless the client certificate cannot be read
+  returned: always, unless the client certificate cannot be read, without O(next_client_cert_auth)
   sample: headroom
 members:
   description: The status at each endpoint before this task, with the revision of its users and roles.
   type: dict
-  returned: success, without O(next_user)
+  returned: success, without O(next_user) and O(next_client_cert_auth)
   sample: {"https://127.0.0.1:2379": {enabled: true, revision: 12}}
 """
 
@@ -131,14 +138,20 @@ def main() -> None:
             "state": {"type": "str", "choices": ["enabled", "disabled"]},
             "root_password": {"type": "str", "no_log": True},
             "next_user": {"type": "str"},
+            "next_client_cert_auth": {"type": "bool"},
         },
-        mutually_exclusive=[("state", "next_user")],
+        mutually_exclusive=[("state", "next_user", "next_client_cert_auth")],
         supports_check_mode=True,
     )
     params = module.params
     known: dict[str, str] = {}
     try:
         access = AccessControl(connection_from_params(params), params["endpoints"])
+        if params["next_client_cert_auth"] is not None:
+            problem = "" if params["next_client_cert_auth"] else auth_switch.unknown_users_problem(access)
+            if problem:
+                raise auth_switch.AuthError(problem)
+            module.exit_json(changed=False)
         user = known["user"] = access.identity()
         if params["next_user"] is not None:
             problem = auth_switch.successor_problem(access, params["next_user"])

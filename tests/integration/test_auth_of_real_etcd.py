@@ -190,6 +190,29 @@ def test_a_certificate_with_another_name_must_keep_the_access(run: Run, member: 
     refused(unreachable, "cannot be read whether authentication is on", "keep headroom until the members answer")
 
 
+def test_members_must_keep_taking_users_from_certificates(run: Run, member: Member) -> None:
+    """Without authentication every client has access anyway. Members whose status is unknown may need the restart."""
+    off = {"next_client_cert_auth": False}
+    users(run)
+    assert not run("etcd_auth", **off).get("failed")
+    assert run("etcd_auth", state="enabled", root_password=PASSWORDS["root"])["enabled"]
+    lost = "authentication is on, and without client-cert-auth etcd takes no user from a client certificate"
+    refused(run("etcd_auth", **off), lost, "set client-cert-auth to true, or disable authentication first")
+    refused(run("etcd_auth", certificate="nobody", **off), lost)
+    for accepted in (
+        {"next_client_cert_auth": True},
+        {**off, "endpoints": ["https://127.0.0.1:1"]},
+        {**off, "certificate": "missing"},
+        {**off, "login_user": "root", "login_password": PASSWORDS["root"]},
+    ):
+        result = run("etcd_auth", **accepted)
+        assert result.get("changed") is False and not result.get("failed"), (accepted, result)
+    member.stop()
+    member.flags = ("--client-cert-auth=false",)
+    with running([member]):
+        refused(run("etcd_auth", **off), lost)
+
+
 def test_authentication(run: Run, tmp_path: Path) -> None:
     users(run)
     lines = CommandLines()

@@ -42,8 +42,13 @@ def real_member(tmp_path: Path) -> Iterator[Member]:
         yield found
 
 
-def play(member: Member, *options: str, **variables: Any) -> subprocess.CompletedProcess[str]:
-    """Run the role on this machine. Its output never has a password."""
+ROLE = {"ansible.builtin.import_role": {"name": "etcdops.headroom.etcd_auth"}}
+# As role etcd does before it changes members.
+CHECK = {"ansible.builtin.include_tasks": str(PROJECT / "roles" / "etcd" / "tasks" / "check_client_auth.yml")}
+
+
+def play(member: Member, *options: str, task: Any = None, **variables: Any) -> subprocess.CompletedProcess[str]:
+    """Run the role, or another task, on this machine. The output never has a password."""
     access = {"etcdctl_path": str(binary(member.version, "etcdctl")), "request_timeout": REQUEST_SECONDS}
     plays = [
         {
@@ -58,8 +63,9 @@ def play(member: Member, *options: str, **variables: Any) -> subprocess.Complete
                 "etcd_cluster": {"members": {"localhost": {}}, "first_host": "localhost"},
                 "etcd_host_cluster_name": "example",
                 "etcd_host_tls_dir": str(member.tls),
+                "etcd_tls_dir": str(member.tls),
             },
-            "tasks": [{"ansible.builtin.import_role": {"name": "etcdops.headroom.etcd_auth"}}],
+            "tasks": [task or ROLE],
         }
     ]
     path = member.folder / "play.json"
@@ -125,10 +131,14 @@ def test_the_role(member: Member) -> None:
     announced = play(member, "--check")
     assert changed(announced) > 0 and "Authentication of cluster example would be enabled" in announced.stdout
     assert etcdctl(member, "user", "list") == ""
+    assert changed(play(member, task=CHECK)) == 0
     assert changed(play(member)) > 0
     assert etcdctl(member, "user", "list").split() == ["client", "reports", "root", "shop"]
     assert "Authentication Status: true" in etcdctl(member, "auth", "status")
     assert changed(play(member)) == 0
+    unseen = play(member, task=CHECK)
+    assert "localhost: authentication is on, and without client-cert-auth etcd takes no user" in unseen.stdout
+    assert "(etcd_extra_config, client-transport-security). Nothing was changed." in " ".join(unseen.stdout.split())
     # A new password of root, and a permission that is no longer listed.
     narrower = [{"name": "shop", "permissions": [{"access": "read", "prefix": "/shop/"}]}]
     later = {"etcd_auth_root_password": f"{SECRET}-3", "etcd_auth_roles": narrower, "etcd_auth_purge": True}

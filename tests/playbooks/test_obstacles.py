@@ -57,3 +57,29 @@ def test_obstacles(tmp_path: Path) -> None:
     for case, (_given, texts) in CASES.items():
         assert len(found[case]) == len(texts), (case, found[case])
         assert all(one.startswith(text) for one, text in zip(found[case], texts)), (case, found[case])
+
+
+# By case: the settings of TLS for clients, the other variables, and whether a cluster may lose Headroom as a user.
+CLIENT_AUTH: dict[str, tuple[Any, dict[str, Any], bool]] = {
+    "on": ({"client-cert-auth": True}, {}, False),
+    "off": ({"client-cert-auth": False}, {}, True),
+    "null": ({"client-cert-auth": None}, {}, True),
+    "no section": (None, {}, True),
+    "first deployment": ({"client-cert-auth": False}, {"etcd_cluster": {"state": "new"}}, False),
+    "restore": ({"client-cert-auth": False}, {"etcd_restore_active": True}, False),
+    "without TLS": (None, {"etcd_tls_enabled": False}, False),
+}
+
+
+def test_members_that_take_no_users_from_certificates_are_checked(tmp_path: Path) -> None:
+    cases = {
+        case: {
+            "_etcd_config": {"client-transport-security": section},
+            "etcd_tls_enabled": True,
+            "etcd_cluster": {"state": "existing"},
+            **given,
+        }
+        for case, (section, given, _checked) in CLIENT_AUTH.items()
+    }
+    found = evaluate(tmp_path, "etcd", "_etcd_drops_client_auth", cases)
+    assert found == {case: checked for case, (_section, _given, checked) in CLIENT_AUTH.items()}

@@ -151,6 +151,22 @@ def successor_problem(access: AccessControl, successor: str) -> str:
     )
 
 
+def unknown_users_problem(access: AccessControl) -> str:
+    """Return why etcd would refuse the caller if it took no users from certificates; empty if it would not, or authentication may be off."""
+    if access.connection.user:
+        return ""
+    try:
+        enabled = access.status().enabled
+    except EtcdctlError as error:
+        enabled = any(reason in str(error) for reason in _NO_ACCESS)
+    if not enabled:
+        return ""
+    return (
+        "authentication is on, and without client-cert-auth etcd takes no user from a client certificate, so that it would refuse every request; "
+        "set client-cert-auth to true, or disable authentication first"
+    )
+
+
 def _successor_fix(own: str, successor: str) -> str:
     if not successor:
         return f"use a certificate with the common name {own}"
