@@ -90,7 +90,7 @@ def test_changed_settings_are_written_at_once(folder: Path, monkeypatch: pytest.
     path = str(folder / "metrics" / "headroom.prom")
     for changed in (monthly, replace(daily, cluster="other"), replace(daily, member="other")):
         assert metrics.outdated_metrics(changed) == {path: metrics.metrics_text(changed)}
-    # A run that ends meanwhile changes only what is no setting.
+    # The end of a run changes no setting.
     records.save_record(str(folder), {**RECORD, "operation": "snapshot", "seconds": 9})
     assert metrics.metrics_text(daily) != Path(path).read_text() and metrics.outdated_metrics(daily) == {}
 
@@ -99,7 +99,9 @@ def test_a_renewed_certificate_is_written_at_once(folder: Path, monkeypatch: pyt
     ends = {"server": 1795264800, "peer": 1795264800}
     monkeypatch.setattr(metrics, "expiry_times", lambda _directory: dict(ends))
     wanted = config(folder, "snapshot", "integrity")
-    assert metrics.outdated_metrics(wanted) == {}, "the Python of the timers may lack the library that reads certificates"
+    assert metrics.outdated_metrics(wanted) == {}, (
+        "the Python of the timers may lack the library that reads certificates"
+    )
     metrics.write_metrics(wanted)
     assert metrics.outdated_metrics(wanted) == {}
     ends["peer"] += 86400
