@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import permutations
+from itertools import combinations
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly, parse_size
@@ -162,12 +162,12 @@ def mount_point_problem(volume: Mapping[str, Any], mount: Mapping[str, Any]) -> 
 
 
 def nesting_problem(volumes: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return why the mount points of the volumes with a device must not be nested, None if they are not."""
-    for inner, outer in permutations([volume for volume in volumes if volume["device"]], 2):
+    """Return why a volume must not be mounted below one that is mounted after it, None if there is no such volume. The others may be nested."""
+    for inner, outer in combinations([volume for volume in volumes if volume["device"]], 2):
         if _is_below(inner["mount"], outer["mount"]):
             return (
-                f"etcd_storage_{inner['name']}_mount is {inner['mount']}, below the mount point of the {outer['name']} volume, {outer['mount']}: one volume "
-                "could hide the other. Set mount points next to each other, such as /var/lib/etcd and /var/lib/etcd-wal."
+                f"etcd_storage_{inner['name']}_mount is {inner['mount']}, below the mount point of the {outer['name']} volume, {outer['mount']}: the "
+                f"{outer['name']} volume would hide it. Set mount points next to each other, such as /var/lib/etcd and /var/lib/etcd-wal."
             )
     return None
 

@@ -259,26 +259,22 @@ def test_two_volumes_need_two_mount_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "wal", "inner", "outer"),
-    [
-        ("/srv/etcd/data", "/srv/etcd", "data", "wal"),
-        ("/srv/etcd", "/srv/etcd/wal", "wal", "data"),
-    ],
+    ("data", "wal", "refused"), [("/srv/etcd/data", "/srv/etcd", True), ("/srv/etcd", "/srv/etcd/wal", False)]
 )
-def test_mount_point_below_the_other_one_is_refused(data: str, wal: str, inner: str, outer: str) -> None:
-    """The data volume is mounted first, so the other one could hide it."""
+def test_data_below_the_mount_point_of_the_wal_is_refused(data: str, wal: str, refused: bool) -> None:
+    """The data volume is mounted first, so the other one would hide it."""
     asked = [
         a_volume(mount=data, directory=f"{data}/db"),
         a_volume(name="wal", device="/dev/vdc", mount=wal, directory=f"{wal}/member", label="etcd-wal"),
     ]
     second = a_device(path="/dev/vdc", resolved="/dev/vdc", number="254:32")
     host = {"devices": {"/dev/vdb": a_device(), "/dev/vdc": second}, "mounts": {data: a_mount(), wal: a_mount()}}
-    [problem] = volumes.plan_volumes(host, asked, f"{data}/db", f"{wal}/member/wal")["problems"]
-    points = {"data": data, "wal": wal}
-    assert problem == (
-        f"etcd_storage_{inner}_mount is {points[inner]}, below the mount point of the {outer} volume, {points[outer]}: one volume could hide the other. "
+    problem = (
+        "etcd_storage_data_mount is /srv/etcd/data, below the mount point of the wal volume, /srv/etcd: the wal volume would hide it. "
         "Set mount points next to each other, such as /var/lib/etcd and /var/lib/etcd-wal."
     )
+    found = volumes.plan_volumes(host, asked, f"{data}/db", f"{wal}/member/wal")["problems"]
+    assert found == ([problem] if refused else [])
     # Without a device of its own, a directory of the other volume or of the host is used.
     asked[1]["device"] = ""
     assert volumes.plan_volumes(host, asked, f"{data}/db", f"{wal}/member/wal")["problems"] == []
