@@ -158,6 +158,10 @@ cluster:
         raft_term:
           description: Raft term.
           type: int
+        revision:
+          description: Revision of its keys.
+          type: int
+          version_added: 0.3.0
         lag:
           description: Entries that it has not applied yet, compared with the highest index of any member.
           type: int

@@ -95,10 +95,18 @@ options:
     type: str
   bump_revision:
     description:
-      - Number to add to the revision of the new data. All revisions up to the result are marked as compacted, so that every watch must start
-        over, and no revision since the snapshot is used twice. V(0) keeps the revision.
+      - The new data begins at a revision that is higher by this number than those of the snapshot and O(known_revision). All revisions up to it
+        are marked as compacted, so that every watch must start over, and no revision is used twice. V(0) keeps the revision of the snapshot.
     type: int
     default: 1000000000
+  known_revision:
+    description:
+      - With O(state=prepared), the highest revision that the cluster is known to have had. It may be higher than that of the snapshot by more than
+        O(bump_revision), for example if the current data was restored from a newer snapshot.
+      - Use the same value on all members - the highest RV(restored_revision) of all hosts, or that of a running member if it is higher.
+    type: int
+    default: 0
+    version_added: 0.3.0
   data_dir:
     description: etcd's data dir.
     type: path
@@ -212,15 +220,20 @@ ready:
   returned: success
   version_added: 0.3.0
 record:
-  description: Id, snapshot metadata, source, generation and initial_cluster of the restore O(id), from what this host has of its new data; empty
-    without any.
+  description: Id, snapshot metadata, bump (the number added to the snapshot's revision), source, generation and initial_cluster of the restore
+    O(id), from what this host has of its new data; empty without any.
   type: dict
   returned: success
   version_added: 0.3.0
 restored:
-  description: Id and snapshot metadata of the restore that created the current data; empty if it was not restored.
+  description: The same of the restore that created the current data; empty if it was not restored.
   type: dict
   returned: success
+restored_revision:
+  description: Revision that the current data began with when it was restored; 0 if it was not.
+  type: int
+  returned: success
+  version_added: 0.3.0
 metadata:
   description: The snapshot's record, as M(etcdops.headroom.etcd_snapshot) returns it.
   type: dict
@@ -234,7 +247,11 @@ aside:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore, restore_folders
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
+    restore,
+    restore_folders,
+    restore_revisions,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_states import REQUIRED, STATES
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 
@@ -256,7 +273,8 @@ def main() -> None:
             "peer_url": {"type": "str"},
             "initial_cluster": {"type": "str"},
             "token": {"type": "str", "no_log": False},
-            "bump_revision": {"type": "int", "default": 1_000_000_000},
+            "bump_revision": {"type": "int", "default": restore_revisions.DEFAULT_BUMP},
+            "known_revision": {"type": "int", "default": 0},
             "data_dir": {"type": "path", "default": "/var/lib/etcd/data"},
             "wal_dir": {"type": "path"},
             "owner": {"type": "str", "default": "etcd"},
@@ -284,12 +302,14 @@ def main() -> None:
         to_resume = restore.pending_id(params["marker"])
     except (ValueError, OSError) as error:
         module.fail_json(msg=str(error))
+    restored = restore_folders.read_record(target.data_dir) or {}
     module.exit_json(
         pending=to_resume,
         activated=bool(target.id) and target.is_activated,
         ready=bool(target.id) and target.is_ready,
         record=target.record if target.id else {},
-        restored=restore_folders.read_record(target.data_dir) or {},
+        restored=restored,
+        restored_revision=restore_revisions.first_revision(restored),
         **result,
     )
 

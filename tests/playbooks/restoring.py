@@ -169,9 +169,11 @@ def real_snapshot(folder: Path) -> dict[str, Any]:
     }
 
 
-def prepare(folder: Path, *options: str, running: str = "", **variables: Any) -> str:
-    """Run the preflight checks, and prepare the hosts that they found. running: the id of the cluster that answers."""
-    answer = {"_etcd_restore_info": {"cluster": {"id": running}}}
+def prepare(
+    folder: Path, *options: str, running: str = "", members: Sequence[dict[str, Any]] = (), **variables: Any
+) -> str:
+    """Run the preflight checks, and prepare the hosts that they found. running, members: the id and the members of the cluster that answers."""
+    answer = {"_etcd_restore_info": {"cluster": {"id": running, "members": list(members)}}}
     tasks = [
         {"name": "Check", "ansible.builtin.include_tasks": str(ROLE / "tasks" / "preflight.yml")},
         {"name": "Answer", "ansible.builtin.set_fact": answer},

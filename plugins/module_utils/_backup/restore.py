@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore_space
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, restore_revisions, restore_space
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import Runner
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import (
     Restore,
@@ -42,10 +42,10 @@ BEGUN = "begun"
 class Request:
     """The snapshot to restore, and the member and cluster to restore it for.
 
-    ``owner`` and ``group`` are numeric ids. ``bump_revision`` is added to revisions, so that none is used twice and watchers
-    notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in seconds. ``source``,
-    ``generation`` and ``initial_cluster`` are kept in the record: a resumed restore finds the snapshot there, the members that may hold newer
-    writes, and the members that the new data names.
+    ``owner`` and ``group`` are numeric ids. The new data begins ``bump_revision`` above the snapshot's revision and above ``known_revision``, so
+    that none is used twice and watchers notice the restore. ``reserve`` is the bytes that stay free, ``timeout`` the time limit of etcdutl in
+    seconds. ``source``, ``generation`` and ``initial_cluster`` are kept in the record: a resumed restore finds the snapshot there, the members
+    that may hold newer writes, and the members that the new data names.
     """
 
     path: str
@@ -61,6 +61,7 @@ class Request:
     timeout: int
     source: dict[str, str] | None = None
     generation: int = 0
+    known_revision: int = 0
 
 
 def read_marker(marker: str) -> dict[str, Any] | None:
@@ -73,15 +74,21 @@ def read_marker(marker: str) -> dict[str, Any] | None:
     return found
 
 
+def verify(restore: Restore, request: Request, *, run: Runner = run_etcd_tool) -> tuple[Metadata, int]:
+    """Verify the snapshot. Returns its metadata, and what to add to its revision. Raises RestoreError, SnapshotError or EtcdctlError."""
+    check_id(restore.id)
+    metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout, run=run)
+    if metadata.encryption:
+        raise RestoreError(f"{request.path} is encrypted: decrypt it first (etcd_snapshot with state=decrypted)")
+    return metadata, restore_revisions.required_bump(metadata.revision, request.known_revision, request.bump_revision)
+
+
 def prepare(restore: Restore, request: Request, marker: str, *, run: Runner = run_etcd_tool) -> tuple[bool, Metadata]:
     """Verify the snapshot and create the new data next to the old. Returns whether anything changed, and the metadata.
 
     Raises RestoreError, SnapshotError or EtcdctlError.
     """
-    check_id(restore.id)
-    metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout, run=run)
-    if metadata.encryption:
-        raise RestoreError(f"{request.path} is encrypted: decrypt it first (etcd_snapshot with state=decrypted)")
+    metadata, bump = verify(restore, request, run=run)
     if restore.is_ready:
         if restore.record.get("snapshot") != metadata.as_dict():
             raise RestoreError(
@@ -93,10 +100,11 @@ def prepare(restore: Restore, request: Request, marker: str, *, run: Runner = ru
         shutil.rmtree(path, ignore_errors=True)
     restore_space.check_free_space(restore, metadata.size, request.reserve)
     with _translate_os_errors(restore.data_dir):
-        _make(restore, request, run)
+        _make(restore, request, bump, run)
         record = {
             "id": restore.id,
             "snapshot": metadata.as_dict(),
+            "bump": bump,
             "source": request.source,
             "generation": request.generation,
             "initial_cluster": request.initial_cluster,
@@ -109,7 +117,7 @@ def prepare(restore: Restore, request: Request, marker: str, *, run: Runner = ru
     return True, metadata
 
 
-def _make(restore: Restore, request: Request, run: Runner) -> None:
+def _make(restore: Restore, request: Request, bump: int, run: Runner) -> None:
     argv = [request.etcdutl_path, "snapshot", "restore", request.path, f"--name={request.name}"]
     argv += [f"--initial-cluster={request.initial_cluster}", f"--initial-cluster-token={request.token}"]
     argv += [f"--initial-advertise-peer-urls={request.peer_url}"]
@@ -117,8 +125,8 @@ def _make(restore: Restore, request: Request, run: Runner) -> None:
     if restore.has_separate_wal:
         os.makedirs(os.path.dirname(restore.wal_dir_below(_PART)), 0o700, exist_ok=True)
     argv += [f"--wal-dir={restore.wal_dir_below(_PART)}"]
-    if request.bump_revision:
-        argv += [f"--bump-revision={request.bump_revision}", "--mark-compacted"]
+    if bump:
+        argv += [f"--bump-revision={bump}", "--mark-compacted"]
     answer = run(argv, float(request.timeout), "etcdutl")
     if answer.returncode is None:
         raise RestoreError(f"etcdutl did not restore {request.path} within {request.timeout} s: raise timeout")

@@ -16,15 +16,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
-    check,
-    restore_folders,
     restore_space,
     snapshot_alarms,
     snapshot_users,
     start_guard,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore as backup_restore
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import full_quota_problem
@@ -63,6 +61,7 @@ def build_request(options: Options) -> backup_restore.Request:
         timeout=options["timeout"],
         source=options["source"],
         generation=options["generation"],
+        known_revision=options["known_revision"],
     )
 
 
@@ -98,8 +97,7 @@ def prepare(restore: Restore, options: Options, dry_run: bool) -> Result:
     """Create the new data, or check whether that would work."""
     request = build_request(options)
     if dry_run:
-        restore_folders.check_id(restore.id)
-        metadata = check.verify_snapshot(request.path, request.etcdutl_path, request.timeout)
+        metadata, _bump = backup_restore.verify(restore, request)
         changed = not restore.is_ready
         if changed:
             backup_restore.check_alone(restore, options["marker"])

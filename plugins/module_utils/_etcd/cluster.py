@@ -50,6 +50,7 @@ class Member:
     raft_index: int | None = None
     raft_applied_index: int | None = None
     raft_term: int | None = None
+    revision: int | None = None
     lag: int | None = None
     downgrade_to: str | None = None
     status_error: str = ""
@@ -193,6 +194,7 @@ def _with_status(member: Member, status: Status, highest: int) -> Member:
         raft_index=status.raft_index,
         raft_applied_index=status.raft_applied_index,
         raft_term=status.raft_term,
+        revision=status.revision,
         lag=highest - status.raft_applied_index,
         downgrade_to=status.downgrade_to,
         errors=status.errors,

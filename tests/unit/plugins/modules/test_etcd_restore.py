@@ -105,6 +105,7 @@ def test_all_steps_in_order(capsys: pytest.CaptureFixture[str], asked: dict[str,
         True,
     )
     assert (activated["msg"], activated["restored"]["id"]) == (f"Moved the old data to {aside}.", ID)
+    assert (activated["restored"]["bump"], activated["restored_revision"]) == (1_000_000_000, 1_000_008_123)
     again = step(capsys, asked, "activated")
     assert (again["changed"], again["msg"]) == (False, f"The data of the restore {ID} is already active.")
     finished = step(capsys, asked, "finished")
