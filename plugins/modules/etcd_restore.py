@@ -19,7 +19,7 @@ options:
   state:
     description:
       - V(inspected) changes nothing. Returns the unfinished restore, the restore that the data came from, and with O(id) what this host has of
-        that restore.
+        that restore. Fails if the restore O(id) began with another O(data_dir) or O(wal_dir) on this host.
       - V(checked) changes nothing. Fails if a folder cannot be renamed, or if a volume has too little space for the new data next to the old and
         for the copies of the snapshot in O(copy_dirs), or if the snapshot reaches O(quota).
       - V(admitted) changes nothing. Fails if authentication is on in the snapshot O(path), and O(client_name) is none of its users with the role

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.playbooks.restoring import ID, begun, preflight, prepare, real_snapshot, save_snapshot
+from tests.playbooks.restoring import ID, begun, marker_path, preflight, prepare, real_snapshot, save_snapshot
 
 RECORDED = "a=http://h1:2380,b=http://h2:2380,c=http://h3:2380"
 
@@ -43,6 +43,22 @@ def test_a_restore_is_resumed_with_the_same_peer_urls(tmp_path: Path) -> None:
     save_snapshot(tmp_path)
     cluster = "z=http://h3:2380,y=http://h2:2380,x=http://h1:2380"
     assert "prepares h2 h3 from" in preflight(tmp_path, etcd_cluster={"initial_cluster": cluster})
+
+
+def test_a_restore_is_not_resumed_with_another_wal_dir(tmp_path: Path) -> None:
+    """Its new data would seem to be missing, and the snapshot would replace it again with all later writes. The other hosts have no record of their dirs."""
+    for host in ("h1", "h2", "h3"):
+        begun(tmp_path, host, "data", ID)
+    save_snapshot(tmp_path)
+    data = tmp_path / "h1" / "data"
+    folders = {"data_dir": str(data), "wal_dir": f"{data}/member/wal"}
+    marker_path(tmp_path, "h1").write_text(json.dumps({"id": ID, **folders}))
+    said = preflight(tmp_path, etcd_host_wal_dir=f"{tmp_path}/{{{{ inventory_hostname }}}}/wal/member/wal")
+    assert "h1]: FAILED!" in said and "prepares" not in said, said
+    began = (
+        f"began with the data dir {data} and the WAL dir {data}/member/wal on this host, and now they are {data} and"
+    )
+    assert f"{began} {tmp_path}/h1/wal/member/wal: set etcd_data_dir and etcd_wal_dir back to resume it." in said, said
 
 
 def test_a_restore_that_starts_over_may_have_a_new_host(tmp_path: Path) -> None:

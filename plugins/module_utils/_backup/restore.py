@@ -172,7 +172,7 @@ def begin(restore: Restore, marker: str, now: float) -> None:
         raise RestoreError(_unprepared(restore))
     if (read_marker(marker) or {}).get("id") != restore.id:
         with _translate_os_errors(marker):
-            _write_marker(marker, {"id": restore.id, "step": BEGUN}, now)
+            _write_marker(marker, {"id": restore.id, "step": BEGUN, **restore.folders}, now)
 
 
 def _unprepared(restore: Restore) -> str:
@@ -194,6 +194,19 @@ def check_alone(restore: Restore, marker: str) -> None:
             f"the restore {other} is replacing the data of this host ({marker}), and this is {restore.id}: wait until the other one has finished, or if "
             "it was interrupted, run the playbook again, which resumes it"
         )
+    check_same_folders(restore, marker)
+
+
+def check_same_folders(restore: Restore, marker: str) -> None:
+    """Raise RestoreError if this restore began with another data dir or WAL dir on this host. In others its new data seems to be missing."""
+    found = read_marker(marker) or {}
+    began = {name: found.get(name, "") for name in restore.folders}  # older releases did not record them
+    if found.get("id") == restore.id and all(began.values()) and began != restore.folders:
+        now = restore.folders
+        raise RestoreError(
+            f"the restore {restore.id} began with the data dir {began['data_dir']} and the WAL dir {began['wal_dir']} on this host, and now they are "
+            f"{now['data_dir']} and {now['wal_dir']}: set etcd_data_dir and etcd_wal_dir back to resume it. Nothing was changed"
+        )
 
 
 def activate(restore: Restore, marker: str, now: float) -> list[str]:
@@ -202,6 +215,7 @@ def activate(restore: Restore, marker: str, now: float) -> list[str]:
     From now on the marker records an unfinished restore. ``now`` is in seconds since 1970. Raises RestoreError.
     """
     check_id(restore.id)
+    check_same_folders(restore, marker)
     if not restore.is_activated:
         if not restore.is_prepared:
             raise RestoreError(_unprepared(restore))
@@ -209,7 +223,7 @@ def activate(restore: Restore, marker: str, now: float) -> list[str]:
     aside = []
     with _translate_os_errors(restore.data_dir):
         if pending_id(marker) != restore.id:
-            _write_marker(marker, {"id": restore.id}, now)
+            _write_marker(marker, {"id": restore.id, **restore.folders}, now)
         for swap in restore.swaps:
             if not os.path.isdir(swap.prepared):
                 continue

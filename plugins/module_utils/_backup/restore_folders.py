@@ -49,6 +49,11 @@ class Restore:
         return [FolderSwap(folder, f"{folder}.restore-{self.id}") for folder in folders]
 
     @property
+    def folders(self) -> dict[str, str]:
+        """The data dir and the WAL dir, as a marker records them."""
+        return {"data_dir": self.data_dir, "wal_dir": self.wal_dir or os.path.join(self.data_dir, "member", "wal")}
+
+    @property
     def has_separate_wal(self) -> bool:
         """Return whether the WAL is outside the data dir, and therefore swapped on its own."""
         return bool(self.wal_dir) and not is_inside(self.wal_dir, self.data_dir)

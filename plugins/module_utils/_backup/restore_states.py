@@ -65,8 +65,9 @@ def build_request(options: Options) -> backup_restore.Request:
     )
 
 
-def inspect(_restore: Restore, _options: Options, _dry_run: bool) -> Result:
+def inspect(restore: Restore, options: Options, _dry_run: bool) -> Result:
     """Change nothing: the module returns what the host has of the restore for every state."""
+    backup_restore.check_same_folders(restore, options["marker"])
     return {"changed": False, "msg": "Nothing was changed."}
 
 

@@ -165,6 +165,30 @@ def test_two_restores_at_once(capsys: pytest.CaptureFixture[str], asked: dict[st
         assert step(capsys, other, state)["ready"]
 
 
+def test_folders_that_changed_since_the_restore_began(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path
+) -> None:
+    """The member may have served from the new data since. With another WAL dir that data would count as lost."""
+    before = f"{tmp_path}/data and the WAL dir {tmp_path}/data/member/wal on this host"
+    for state in ("prepared", "blocked", "activated"):
+        step(capsys, asked, state)
+    content = sorted(tmp_path.rglob("*"))
+    for change in ({"wal_dir": str(tmp_path / "wal" / "member" / "wal")}, {"data_dir": str(tmp_path / "other")}):
+        for state in ("inspected", "prepared", "blocked", "activated"):
+            for check in (True, False):
+                if state == "activated" and check:
+                    continue  # nothing passes state=blocked
+                refused = step(capsys, asked, state, **change, _ansible_check_mode=check)
+                assert f"the restore {ID} began with the data dir {before}, and now they are" in refused["msg"], refused
+    assert sorted(tmp_path.rglob("*")) == content
+    # The same folder, by name.
+    named = step(capsys, asked, "inspected", wal_dir=str(tmp_path / "data" / "member" / "wal"))
+    assert named["ready"] and named["pending"] == ID
+    # Older releases recorded no folders.
+    Path(asked["marker"]).write_text(json.dumps({"id": ID}))
+    assert not step(capsys, asked, "inspected", data_dir=str(tmp_path / "other"))["ready"]
+
+
 def may_start(asked: dict[str, Any]) -> bool:
     """Tell whether systemd would start etcd, by the conditions of the drop-in."""
     drop_in = Path(asked["start_guard"])

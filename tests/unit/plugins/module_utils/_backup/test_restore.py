@@ -141,7 +141,8 @@ def test_activate(tmp_path: Path) -> None:
     assert (restore.is_prepared, restore.is_activated) == (False, True)
     assert (tmp_path / "data" / "member" / "what").read_text() == "new"
     assert (tmp_path / f"data.before-{ID}" / "member" / "what").read_text() == "old"
-    assert backup_restore.read_marker(marker) == {"id": ID, "placed_at": "1970-01-01T00:00:00Z"}
+    folders = {"data_dir": f"{tmp_path}/data", "wal_dir": f"{tmp_path}/wal/member/wal"}
+    assert backup_restore.read_marker(marker) == {"id": ID, **folders, "placed_at": "1970-01-01T00:00:00Z"}
     assert backup_restore.activate(restore, marker, 9) == []
     assert backup_restore.finish(marker) and not backup_restore.finish(marker)
 
