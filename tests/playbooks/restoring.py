@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import grp
 import hashlib
 import json
@@ -167,6 +168,17 @@ def real_snapshot(folder: Path) -> dict[str, Any]:
             "members": {name: {"peer_url": f"http://{name}:2380"} for name in ("h1", "h2", "h3")},
         },
     }
+
+
+def encrypted_snapshot(folder: Path, name: str) -> Path:
+    """Save what is left of an encrypted snapshot without its key: the file and its records."""
+    body = b"age-encryption.org/v1 " + b"x" * 9000
+    (folder / "work").write_bytes(body)
+    digest = hashlib.sha256(body).hexdigest()
+    metadata = store.Metadata("75cf", "m2", "2", "3.6.16", "3.6.0", 8123, "b3cf2f0a", 2000, 8224, SNAPSHOT["sha256"], 0)
+    metadata = dataclasses.replace(metadata, encryption="age", encrypted_size=len(body), encrypted_sha256=digest)
+    store.publish(str(folder / "work"), str(folder / name), metadata)
+    return folder / name
 
 
 def prepare(

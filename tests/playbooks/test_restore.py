@@ -23,6 +23,7 @@ from tests.playbooks.restoring import (
     SNAPSHOT,
     begun,
     contents,
+    encrypted_snapshot,
     preflight,
     prepare,
     real_snapshot,
@@ -171,6 +172,17 @@ def test_another_snapshot_is_not_ignored_if_all_hosts_are_ready(
         rf"{digest[:12]}…\)\. To resume it, leave etcd_restore_snapshot out\. To restore \S+ instead, remove \S+/restoring on every host"
     )
     assert re.search(expected if refused else "of nobody, resumed", said), said
+
+
+@pytest.mark.parametrize(("options", "name"), [(("--check",), "etcd.db.age"), ((), "renamed.db")])
+def test_an_encrypted_snapshot_is_refused_before_it_is_copied(
+    tmp_path: Path, options: tuple[str, ...], name: str
+) -> None:
+    path = encrypted_snapshot(tmp_path, name)
+    said = prepare(tmp_path, *options, **{**real_snapshot(tmp_path), "etcd_restore_snapshot": str(path)})
+    assert f"{path} of h1 is encrypted. Decrypt it on a host with the secret key: ansible HOST" in said, said
+    assert f"state=decrypted path={path} identity_file=KEY', then restore the .db. No data was changed." in said, said
+    assert "Would replace" not in said and "staging directory" not in said and contents(tmp_path) == set(), said
 
 
 def test_a_replaced_host_is_prepared_from_the_snapshot_of_a_host_that_is_done(tmp_path: Path) -> None:

@@ -275,6 +275,21 @@ def test_check_mode(capsys: pytest.CaptureFixture[str], asked: dict[str, Any], t
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize("check", [False, True])
+def test_an_encrypted_snapshot(
+    capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path, check: bool
+) -> None:
+    body = (tmp_path / "etcd.db").read_bytes()
+    digest = hashlib.sha256(body).hexdigest()
+    record = json.loads((tmp_path / "etcd.db.json").read_text())
+    record |= {"encryption": "age", "encrypted_size": len(body), "encrypted_sha256": digest}
+    (tmp_path / "etcd.db.json").write_text(json.dumps(record))
+    before = sorted(tmp_path.rglob("*"))
+    refused = step(capsys, asked, "prepared", _ansible_check_mode=check)
+    assert refused["failed"] and "etcd.db is encrypted: decrypt it first" in refused["msg"], refused
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_space_is_checked_before_the_snapshot_is_copied(
     capsys: pytest.CaptureFixture[str], asked: dict[str, Any], tmp_path: Path
 ) -> None:
