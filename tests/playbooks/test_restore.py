@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import shutil
+import sys
 import uuid
 from pathlib import Path
 
@@ -132,20 +133,43 @@ def test_hosts_in_different_restores_are_refused(tmp_path: Path) -> None:
 
 
 def test_different_snapshots_of_the_same_name_are_refused(tmp_path: Path) -> None:
-    """Each host is a folder here, so its path of the snapshot is its own."""
+    """Each host is a folder here, so its path of the snapshot is its own. On the controller it is that of the first host."""
     for host, content in (("h1", "x"), ("h2", "x"), ("h3", "y")):
         (tmp_path / host).mkdir()
         save_snapshot(tmp_path / host).write_text(content)
     of_host = {"etcd_restore_snapshot": f"{tmp_path}/{{{{ inventory_hostname }}}}/etcd.db"}
     said = preflight(tmp_path, **of_host)
     one, other = (hashlib.sha256(content).hexdigest()[:12] for content in (b"x", b"y"))
-    named = f"h1 (SHA-256 {one}…), h2 (SHA-256 {one}…), h3 (SHA-256 {other}…)"
+    named = f"h1 (SHA-256 {one}…), h2 (SHA-256 {one}…), h3 (SHA-256 {other}…), the controller (SHA-256 {one}…)"
     assert f"etcd.db is a different file on {named}. Copy the one to restore, with its .json" in said, said
     assert "No data was changed." in said and "prepares" not in said, said
     # A rescue chooses the host, and so does an interrupted restore.
     assert f"from {tmp_path}/h1/etcd.db of h3, new." in preflight(tmp_path, _etcd_restore_host="h3", **of_host)
     (tmp_path / "h3" / "etcd.db").write_text("x")
     assert f"from {tmp_path}/h1/etcd.db of h1, new." in preflight(tmp_path, **of_host)
+
+
+def test_another_snapshot_of_that_name_on_the_controller_is_refused(tmp_path: Path) -> None:
+    """Only h3 and the controller have the path. Each host's Python sees a folder of its own there."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    save_snapshot(shared).write_text("new")
+    for host in ("h1", "h2", "h3"):
+        view = tmp_path / f"view-{host}"
+        view.mkdir()
+        python = tmp_path / f"python-{host}"
+        mount = f"mount --bind {view} {shared}"
+        python.write_text(f'#!/bin/sh\nexec unshare -m sh -c \'{mount}; exec {sys.executable} "$@"\' sh "$@"\n')
+        python.chmod(0o755)
+    save_snapshot(tmp_path / "view-h3").write_text("left there")
+    own = {"ansible_python_interpreter": f"{tmp_path}/python-{{{{ inventory_hostname }}}}"}
+    said = preflight(tmp_path, etcd_restore_snapshot=str(shared / "etcd.db"), **own)
+    here, there = (hashlib.sha256(content).hexdigest()[:12] for content in (b"new", b"left there"))
+    named = f"h3 (SHA-256 {there}…), the controller (SHA-256 {here}…)"
+    assert f"etcd.db is a different file on {named}. Copy the one to restore, with its .json and .sha256, to" in said, (
+        said
+    )
+    assert "No data was changed." in said and "prepares" not in said, said
 
 
 @pytest.mark.parametrize(
