@@ -113,7 +113,8 @@ options:
     default: /var/lib/etcd/data
   wal_dir:
     description:
-      - etcd's WAL dir, if it is not C(member/wal) in the data dir. Its parent folder is replaced as a whole, unless that folder contains the data dir.
+      - etcd's WAL dir, if it is not C(member/wal) in the data dir. Its parent folder is replaced as a whole, unless that folder is a mount point or
+        contains the data dir or anything else that is not of the WAL. Then the WAL dir is replaced alone.
     type: path
   owner:
     description: Owner of the new data.

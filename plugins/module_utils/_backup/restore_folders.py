@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}Z")
@@ -32,11 +32,15 @@ class FolderSwap:
 
 @dataclass(frozen=True)
 class Restore:
-    """The restore of one member. ``id`` is the same on all members; ``wal_dir`` is empty if the WAL is in the data dir."""
+    """The restore of one member. ``id`` is the same on all members; ``wal_dir`` is empty if the WAL is in the data dir.
+
+    ``wal_alone``: the folder above the WAL dir is not etcd's own, so the WAL dir itself is swapped.
+    """
 
     id: str
     data_dir: str
     wal_dir: str
+    wal_alone: bool = False
 
     @property
     def swaps(self) -> list[FolderSwap]:
@@ -44,8 +48,8 @@ class Restore:
         folders = [self.data_dir]
         if self.has_separate_wal:
             parent = os.path.dirname(self.wal_dir)
-            # The folder above the WAL is etcd's own, unless the data dir is in it: renaming it would move both.
-            folders.insert(0, self.wal_dir if is_inside(self.data_dir, parent) else parent)
+            # If the data dir is in the folder above the WAL, renaming that folder would move both.
+            folders.insert(0, self.wal_dir if self.wal_alone or is_inside(self.data_dir, parent) else parent)
         return [FolderSwap(folder, f"{folder}.restore-{self.id}") for folder in folders]
 
     @property
@@ -118,7 +122,25 @@ def resolve_restore(name: str, data_dir: str, wal_dir: str) -> Restore:
             f"the data dir {data_dir} is in the WAL dir {wal_dir}, so they cannot be replaced one by one: set a WAL dir that does not "
             "contain the data dir. Nothing was changed"
         )
-    return Restore(name, data, wal)
+    restore = Restore(name, data, wal)
+    return replace(restore, wal_alone=restore.has_separate_wal and _keeps_parent(restore))
+
+
+def _keeps_parent(restore: Restore) -> bool:
+    """Return whether to swap a separate WAL dir alone, because the folder above it is a mount point or has other content.
+
+    A restore that has begun goes on with the folders that it began with, whatever was put next to the WAL since.
+    """
+    parent, name = os.path.split(restore.wal_dir)
+    for folder, alone in ((restore.wal_dir, True), (parent, False)):
+        for path in (folder, f"{folder}.restore-{restore.id}"):
+            if (read_json(os.path.join(path, _RECORD)) or {}).get("id") == restore.id:
+                return alone
+    if os.path.ismount(parent):
+        return True
+    names = os.listdir(parent) if os.path.isdir(parent) else []
+    # etcd's wal.tmp and wal.broken.*, and Headroom's wal.moved, wal.before-* and so on, belong to the WAL.
+    return any(entry not in (name, _RECORD) and not entry.startswith(f"{name}.") for entry in names)
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -53,6 +53,10 @@ def check_free_space(
 
 def check_folders(restore: Restore, *, planned: bool = False) -> None:
     """Raise RestoreError if a folder cannot be renamed, or has no parent and is not just planned."""
+    if restore.has_separate_wal and os.path.ismount(restore.wal_dir):
+        raise RestoreError(
+            f"{restore.wal_dir} is a mount point and cannot be renamed: set etcd_wal_dir to a folder below it"
+        )
     for swap in restore.swaps:
         parent = os.path.dirname(swap.live)
         if os.path.ismount(swap.live):

@@ -229,6 +229,70 @@ def test_nothing_is_lost_of_a_data_dir_next_to_the_wal_dir(tmp_path: Path) -> No
     assert (tmp_path / "other").read_text() == "stays"
 
 
+@pytest.mark.parametrize(
+    ("names", "swapped"),
+    [
+        ([], "srv"),
+        (["wal.tmp", "wal.broken.20261121.101500.000000", "wal.moved", "headroom-restore.json"], "srv"),
+        ([f"wal.before-{OTHER}", f"wal.restore-{OTHER}"], "srv"),
+        (["backups"], "srv/wal"),
+        (["wallet"], "srv/wal"),
+        (["lost+found"], "srv/wal"),
+    ],
+)
+def test_the_folder_above_the_wal_is_renamed_only_if_it_is_etcds_own(
+    tmp_path: Path, names: list[str], swapped: str
+) -> None:
+    for name in ("wal", *names):
+        (tmp_path / "srv" / name).mkdir(parents=True)
+    restore = resolve_restore(ID, str(tmp_path / "data"), str(tmp_path / "srv" / "wal"))
+    assert [swap.live for swap in restore.swaps] == [f"{tmp_path}/{swapped}", f"{tmp_path}/data"]
+
+
+def test_a_mount_point_above_the_wal_is_not_renamed() -> None:
+    assert resolve_restore(ID, "/var/lib/etcd/data", "/wal").swaps[0].live == "/wal"
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("step", ["prepared", "activated"])
+def test_a_restore_goes_on_with_the_folders_that_it_began_with(tmp_path: Path, shared: bool, step: str) -> None:
+    """Whatever was put next to the WAL, or removed, since then."""
+    other, marker = tmp_path / "srv" / "backups", str(tmp_path / "restoring")
+    (tmp_path / "srv" / "wal").mkdir(parents=True)
+    (tmp_path / "data" / "member").mkdir(parents=True)
+    if shared:
+        other.mkdir()
+    paths = (ID, str(tmp_path / "data"), str(tmp_path / "srv" / "wal"))
+    restore = resolve_restore(*paths)
+    for swap in restore.swaps:
+        Path(swap.prepared, "member").mkdir(parents=True)
+        Path(restore.record_path(swap, swap.prepared)).write_text(json.dumps({"id": ID, "snapshot": {}}))
+    Path(restore.wal_dir_below("")).mkdir(exist_ok=True)
+    if step == "activated":
+        aside = backup_restore.activate(restore, marker, 0)
+        assert aside[0] == f"{tmp_path}/srv{'/wal' if shared else ''}.before-{ID}"
+    if shared:
+        other.rmdir()
+    else:
+        other.mkdir()
+    again = resolve_restore(*paths)
+    assert (again, again.is_ready, again.is_activated) == (restore, True, step == "activated")
+
+
+def test_nothing_next_to_the_wal_is_moved(tmp_path: Path) -> None:
+    other = tmp_path / "srv" / "backups" / "etcd.db"
+    for path in (other, tmp_path / "srv" / "wal" / "old.wal", tmp_path / "data" / "member" / "what"):
+        path.parent.mkdir(parents=True)
+        path.write_text("old")
+    restore = resolve_restore(ID, str(tmp_path / "data"), str(tmp_path / "srv" / "wal"))
+    for swap in restore.swaps:
+        Path(swap.prepared, "member").mkdir(parents=True)
+        Path(restore.record_path(swap, swap.prepared)).write_text(json.dumps({"id": ID, "snapshot": {}}))
+    aside = backup_restore.activate(restore, str(tmp_path / "restoring"), 0)
+    assert aside == [f"{tmp_path}/srv/wal.before-{ID}", f"{tmp_path}/data.before-{ID}"]
+    assert other.read_text() == "old" and (Path(aside[0]) / "old.wal").exists()
+
+
 def test_activate_requires_prepare(tmp_path: Path) -> None:
     marker = tmp_path / "restoring"
     with pytest.raises(RestoreError, match=rf"data.restore-{ID} does not exist: prepare the restore first"):

@@ -100,3 +100,13 @@ def test_folders_that_cannot_be_swapped(tmp_path: Path) -> None:
     assert "/proc is a mount point and cannot be renamed: set etcd_data_dir" in problem(Restore(ID, "/proc", ""), 0)
     on_mount = Restore(ID, str(tmp_path / "data"), "/proc/wal")
     assert "/proc is a mount point and cannot be renamed: set etcd_wal_dir" in problem(on_mount, 0)
+
+
+def test_a_wal_dir_that_is_a_mount_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder above it could be renamed, but the new log would be on another volume."""
+    wal_dir = str(tmp_path / "wal" / "log")
+    monkeypatch.setattr(os.path, "ismount", lambda path: path == wal_dir)
+    restore = Restore(ID, str(tmp_path / "data"), wal_dir)
+    assert f"{wal_dir} is a mount point and cannot be renamed: set etcd_wal_dir to a folder below" in problem(
+        restore, 0
+    )
