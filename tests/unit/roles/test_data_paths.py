@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
@@ -17,7 +18,7 @@ RULE = "must be an absolute path without double slashes or a slash at its end, a
 IN_UNIT = "must be a path without whitespace, quotes, % or backslashes, because systemd interprets them in etcd.service, and is"
 
 
-def problems_of(**paths: str) -> list[str]:
+def problems_of(variable: str = "_etcd_wrong_paths", /, **given_too: Any) -> list[str]:
     loader = DataLoader()
     given = {
         **loader.load_from_file(str(ROLE / "vars" / "main" / "obstacles.yml"), trusted_as_template=True),
@@ -25,9 +26,10 @@ def problems_of(**paths: str) -> list[str]:
         "etcd_wal_dir": "",
         "etcd_install_dir": "/opt/etcd",
         "etcd_config_file": "/etc/etcd/etcd.yml",
-        **paths,
+        "etcd_user": "etcd",
+        **given_too,
     }
-    found: list[str] = Templar(loader=loader, variables=given).template(given["_etcd_wrong_paths"])
+    found: list[str] = Templar(loader=loader, variables=given).template(given[variable])
     return found
 
 
@@ -45,6 +47,32 @@ def problems_of(**paths: str) -> list[str]:
 def test_paths_of_the_data(data_dir: str, wal_dir: str, problems: list[str]) -> None:
     """With a slash at its end, the folder next to the data would be a folder in the data."""
     assert problems_of(etcd_data_dir=data_dir, etcd_wal_dir=wal_dir) == problems
+
+
+SHARED = ", which other programs use, but only etcd may enter it; choose a path with a folder for etcd, such as /srv/etcd-wal/wal"
+
+
+@pytest.mark.parametrize(
+    ("data_dir", "wal_dir", "problems"),
+    [
+        ("/var/lib/etcd/data", "/var/lib/etcd-wal/member/wal", []),
+        ("/var/lib/etcd", "/srv/etcd-wal/wal", []),
+        ("/data", "/fast/wal", []),
+        ("/var/lib/etcd/data", "/srv/wal", [f"the folder of etcd_wal_dir is /srv{SHARED}"]),
+        ("/var/lib/etcd/data", "/wal", [f"the folder of etcd_wal_dir is /{SHARED}"]),
+        ("/mnt", "/var/lib/wal", [f"etcd_data_dir is /mnt{SHARED}", f"the folder of etcd_wal_dir is /var/lib{SHARED}"]),
+    ],
+)
+def test_directories_of_other_programs(data_dir: str, wal_dir: str, problems: list[str]) -> None:
+    """etcd's user gets the data dir and the folder above the WAL dir, with mode 0700. A member that already has them stays manageable."""
+    paths = {"etcd_data_dir": data_dir, "etcd_wal_dir": wal_dir}
+    owned_by_root = {"/srv": {"exists": True, "owner": "root"}, "/mnt": {"exists": False}}
+    facts: dict[str, Any] = {"member": {"present": False}, "files": owned_by_root}
+    assert problems_of("_etcd_shared_folders", etcd_host_facts=facts, **paths) == problems
+    assert problems_of("_etcd_shared_folders", etcd_host_facts=facts, etcd_restore_active=True, **paths) == []
+    assert problems_of("_etcd_shared_folders", etcd_host_facts={**facts, "member": {"present": True}}, **paths) == []
+    given = {name: {"exists": True, "owner": "etcd"} for name in ("/srv", "/mnt", "/var/lib", "/")}
+    assert problems_of("_etcd_shared_folders", etcd_host_facts={**facts, "files": given}, **paths) == []
 
 
 @pytest.mark.parametrize(
