@@ -121,16 +121,18 @@ def restore(member: Member, wal: bool = False) -> Restore:
 
 def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
     members = copies(saved, tmp_path)
-    marker = str(tmp_path / "restoring")
+    markers = {member.name: str(tmp_path / f"restoring-{member.name}") for member in members}  # each on its own host
     for member in members:
-        changed, metadata = backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))
+        changed, metadata = backup_restore.prepare(restore(member), request(saved, member), markers[member.name])
         assert (changed, metadata.revision) == (True, saved.revision)
-        assert not backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))[0]
+        assert not backup_restore.prepare(restore(member), request(saved, member), markers[member.name])[0]
     for member in members:
-        assert backup_restore.activate(restore(member), marker, 0) == [f"{tmp_path / member.name}.before-{ID}"]
-        assert backup_restore.activate(restore(member), marker, 0) == []
+        assert backup_restore.activate(restore(member), markers[member.name], 0) == [
+            f"{tmp_path / member.name}.before-{ID}"
+        ]
+        assert backup_restore.activate(restore(member), markers[member.name], 0) == []
         assert (tmp_path / f"{member.name}.before-{ID}" / "member" / "snap" / "db").exists()
-    assert (backup_restore.read_marker(marker) or {})["id"] == ID
+    assert (backup_restore.read_marker(markers["m0"]) or {})["id"] == ID
     with running(members):
         answer = json.loads(etcdctl(members[1], "get", "", "--from-key", "--keys-only", "-w", "json"))
         assert answer["count"] == KEYS
@@ -140,16 +142,16 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
         # A client's old watch is cancelled with an error instead of waiting for ever.
         watch = run(members[0], "watch", "--prefix", "key", f"--rev={saved.revision + 1}")
         assert "required revision has been compacted" in watch.stderr
-    assert backup_restore.finish(marker)
-    assert not backup_restore.finish(marker)
+    assert backup_restore.finish(markers["m0"])
+    assert not backup_restore.finish(markers["m0"])
 
 
 def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
     """A member that was unreachable during the restore belongs to another cluster for the new one."""
     members = copies(saved, tmp_path)
     for member in members[:2]:
-        backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))
-        backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
+        backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / f"restoring-{member.name}"))
+        backup_restore.activate(restore(member), str(tmp_path / f"restoring-{member.name}"), 0)
     with running(members[:2]):
         members[2].start()
         try:
