@@ -35,7 +35,7 @@ options:
     elements: str
     default: []
   keep:
-    description: As O(copies), but files that an unfinished set already contains stay.
+    description: As O(copies), but files that an unfinished set already contains stay. All its other files are removed.
     type: list
     elements: str
     default: []

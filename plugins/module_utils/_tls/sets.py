@@ -30,6 +30,8 @@ NEXT = "next"
 # Names of unfinished files, which an interruption may leave behind.
 TEMPORARY = ".headroom-"
 _GENERATION = re.compile(r"generation-(\d+)")
+# The name of a set: `_adopt` adds a hyphen and the eight characters of mkdtemp. An administrator may keep others, such as generation-1-backup.
+_SET = re.compile(r"generation-\d+(-[a-z0-9_]{8})?")
 
 
 def _target(directory: str, link: str) -> str | None:
@@ -91,15 +93,19 @@ def _share(directory: str, folder: str) -> None:
 def prepare(directory: str, copies: Iterable[str], keep: Iterable[str]) -> str:
     """Create the directory of the next set and return it. Raises OSError.
 
-    copies: names of installed files that it takes over. keep: the same for files that it does not have yet.
+    copies: names of installed files that it takes over. keep: the same for files that it does not have yet. Other files that an unfinished set
+    left there are removed, because activation would install them too.
     """
+    kept = set(keep)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(os.path.join(directory, NEXT))
     folder = staging_directory(directory)
     with contextlib.suppress(FileExistsError):
         os.mkdir(folder)
     _share(directory, folder)
-    missing = [name for name in keep if not os.path.exists(os.path.join(folder, name))]
+    for name in set(os.listdir(folder)) - kept:
+        _remove(os.path.join(folder, name))
+    missing = [name for name in kept if not os.path.exists(os.path.join(folder, name))]
     for name in [*copies, *missing]:
         source = os.path.join(directory, name)
         if os.path.exists(source):
@@ -163,7 +169,18 @@ def _adopt(directory: str, names: list[str], plain: list[str]) -> None:
 
 
 def _remove_old(directory: str, kept: set[str | None]) -> None:
-    """Remove all sets except the current and the previous one."""
+    """Remove all sets except the current and the previous one. The next activation removes what cannot be removed now."""
     for name in os.listdir(directory):
-        if (_GENERATION.match(name) or name.startswith(TEMPORARY)) and name not in kept:
-            shutil.rmtree(os.path.join(directory, name))
+        path = os.path.join(directory, name)
+        is_set = _SET.fullmatch(name) and os.path.isdir(path) and not os.path.islink(path)
+        if (is_set or name.startswith(TEMPORARY)) and name not in kept:
+            with contextlib.suppress(OSError):
+                _remove(path)
+
+
+def _remove(path: str) -> None:
+    """Remove a file, a link, or a directory with its contents. Raises OSError."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)

@@ -71,6 +71,46 @@ def test_only_the_set_before_stays(tmp_path: Path) -> None:
     assert seen(tmp_path) == {"4"}
 
 
+def test_only_own_sets_are_removed_and_a_failure_to_remove_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage(tmp_path, "1")
+    certificate_sets.activate(str(tmp_path))
+    (tmp_path / "generation-1.tgz").write_text("an administrator's")
+    (tmp_path / "generation-7").symlink_to("/nowhere")
+    for name in ("generation-1-backup", "generation-0-a_b1c2d3", ".headroom-dead"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".headroom-file").write_text("")
+    stage(tmp_path, "2")
+    with monkeypatch.context() as patch:
+        patch.setattr(certificate_sets, "_remove", lambda path: os.rmdir(f"{path}/busy"))
+        assert certificate_sets.activate(str(tmp_path)) and seen(tmp_path) == {"2"}
+    stage(tmp_path, "3")
+    assert certificate_sets.activate(str(tmp_path)) and seen(tmp_path) == {"3"}
+    left = {path.name for path in tmp_path.iterdir()} - set(NAMES)
+    assert left == {
+        "current",
+        "generation-1-backup",
+        "generation-1.tgz",
+        "generation-2",
+        "generation-3",
+        "generation-7",
+    }
+
+
+def test_an_unfinished_set_leaves_only_the_files_to_keep(tmp_path: Path) -> None:
+    """An attempt with a separate CA of the peers, before certificates of one CA were provided."""
+    folder = Path(certificate_sets.prepare(str(tmp_path), [], []))
+    for name in ("peer-ca.crt", "server.key", ".headroom-killed"):
+        (folder / name).write_text("left")
+    (folder / ".headroom-directory").mkdir()
+    certificate_sets.prepare(str(tmp_path), [], ["server.key"])
+    assert [path.name for path in folder.iterdir()] == ["server.key"]
+    certificate_sets.complete(str(tmp_path), {"ca.crt": "new"})
+    certificate_sets.activate(str(tmp_path))
+    assert not os.path.lexists(tmp_path / "peer-ca.crt")
+
+
 def test_a_set_takes_over_installed_files(tmp_path: Path) -> None:
     write(tmp_path, "old")
     folder = Path(certificate_sets.prepare(str(tmp_path), ["server.crt", "gone.crt"], ["server.key"]))
