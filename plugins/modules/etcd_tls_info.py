@@ -141,7 +141,8 @@ certificates:
   description:
     - For each certificate, by name, RV(ignore:problems) (clauses whose subject is the certificate; empty if there are none), RV(ignore:fits) (there are
       no problems except possibly the mode and owner of its key's file), RV(ignore:sha256) of its DER form,
-      RV(ignore:not_before), RV(ignore:not_yet_valid), RV(ignore:signed_by) (the digest of the public key of the CA),
+      RV(ignore:chain_sha256) of all certificates in its file,
+      RV(ignore:not_before) and RV(ignore:not_yet_valid) with its intermediate CAs, RV(ignore:signed_by) (the digest of the public key of the CA),
       RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names for a renewed certificate - the
       requested names and, without O(exact_names), the current ones. Most are none or empty if the certificate cannot be read.
     - RV(ignore:not_after), RV(ignore:days_left) and RV(ignore:expired) are those of the certificate or of the CA that signed it, whichever ends first;
@@ -153,6 +154,7 @@ certificates:
       problems: []
       fits: true
       sha256: 3f0a9c
+      chain_sha256: 3f0a9c
       not_before: "2026-11-20T06:00:00Z"
       not_after: "2031-11-20T06:00:00Z"
       days_left: 1824

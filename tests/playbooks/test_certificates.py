@@ -391,6 +391,34 @@ def test_a_provided_certificate_that_is_not_valid_yet_is_refused(host: Host) -> 
     assert not host.installed.exists()
 
 
+@pytest.mark.campaign
+def test_a_provided_chain_with_an_intermediate_that_is_renewed(host: Host) -> None:
+    """The certificate itself stays the same."""
+    middle, now = host.folder / "middle" / "ca.crt", datetime.now(timezone.utc)
+    make_authority(middle.parent, "middle")
+    pairs = provide(host, "middle", host.folder / "own")
+    provided = {"etcd_tls_provided": {"ca": str(host.authority / "ca.crt"), **pairs}}
+    leaves = {name: Path(pair["certificate"]).read_text() for name, pair in pairs.items()}
+
+    def append_intermediate(days: int) -> None:
+        sign_again(host, middle, now - timedelta(days=90), now + timedelta(days=days))
+        for name, leaf in leaves.items():
+            Path(pairs[name]["certificate"]).write_text(leaf + middle.read_text())
+
+    append_intermediate(-1)
+    with Path(pairs["client"]["certificate"]).open("a") as stream:
+        stream.write(Path(pairs["client"]["key"]).read_text())
+    message = host.refusal(**provided)
+    assert "server: its intermediate CA, middle: it expired on 20" in message
+    assert "client: its file also contains a private key (PRIVATE KEY)" in message and not host.installed.exists()
+    append_intermediate(20)
+    assert host.issue(**provided) > 0
+    append_intermediate(200)
+    assert host.issue(**provided) > 0
+    for name in pairs:
+        assert (host.installed / f"{name}.crt").read_text() == Path(pairs[name]["certificate"]).read_text()
+
+
 def sign(host: Host, authority: Path, *kinds: str) -> None:
     """Sign requests where the keys are kept."""
     for kind in kinds:

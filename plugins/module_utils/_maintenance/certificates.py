@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._tls import inspection
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls import chains, inspection
 
 AUTHORITIES = ("ca", "peer-ca")
 NAMES = (*AUTHORITIES, "server", "peer", "client")
@@ -25,9 +25,9 @@ def expiry_times(directory: str) -> dict[str, int]:
     texts = {name: _certificates(os.path.join(directory, f"{name}.crt")) for name in NAMES}
     trusted = [authority for name in AUTHORITIES for authority in texts[name]]
     ends = {
-        name: max(map(inspection.not_after, chain))
+        name: max(map(chains.not_after, chain))
         if name in AUTHORITIES
-        else min(map(inspection.not_after, inspection.path_to_authority(chain, trusted) or chain[:1]))
+        else min(map(chains.not_after, chains.path_to_authority(chain, trusted) or chain[:1]))
         for name, chain in texts.items()
         if chain
     }
@@ -38,6 +38,6 @@ def _certificates(path: str) -> list[Any]:
     """Return the certificates of a file; none if it does not exist or cannot be read."""
     try:
         with open(path, "rb") as stream:
-            return inspection.parse_certificates(stream.read())
+            return chains.parse_certificates(stream.read())
     except (OSError, ValueError):
         return []

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._tls.inspection import (
-    CertificateFinding,
-    format_time,
-    key_digest,
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.chains import (
     not_after,
     not_before,
     parse_certificates,
     signer,
     to_der,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.inspection import (
+    CertificateFinding,
+    format_time,
+    key_digest,
     validity_problems,
 )
 

@@ -16,23 +16,26 @@ import re
 import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.chains import (
+    not_after,
+    not_before,
+    parse_certificates,
+    path_to_authority,
+    to_der,
+)
 
 IMPORT_ERROR: str | None = None
 try:
     from cryptography import x509
-    from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, padding, rsa
     from cryptography.x509.oid import ExtendedKeyUsageOID
 except ImportError:
     IMPORT_ERROR = traceback.format_exc()
 
-# Of a chain, leaf to root; longer ones are not built for etcd.
-MAX_CHAIN = 5
-
-_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----")
 
 
 @dataclass
@@ -40,6 +43,7 @@ class CertificateFinding:
     """What a certificate contains, and every problem with it. Each problem completes "the certificate …: ".
 
     expired, days_left, not_after: of the certificate or of the CA that signed it, whichever ends first. ca_ends_first: whether it is the CA.
+    sha256: of the certificate alone. chain_sha256: of all certificates of the file; the same if there is only one.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -49,81 +53,13 @@ class CertificateFinding:
     days_left: int | None = None
     signed_by: str | None = None
     sha256: str | None = None
+    chain_sha256: str | None = None
     not_before: str | None = None
     not_after: str | None = None
     ca_ends_first: bool = False
     common_name: str | None = None
     names: list[str] = field(default_factory=list)
     wanted_names: list[str] = field(default_factory=list)
-
-
-def parse_certificates(text: bytes) -> list[Any]:
-    """Return the certificates of a PEM file in order. Raises ValueError if one cannot be parsed."""
-    return [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
-
-
-def not_after(certificate: Any) -> datetime:
-    """Return when a certificate expires. cryptography 42 renamed the attribute and added a time zone."""
-    if hasattr(certificate, "not_valid_after_utc"):
-        value: datetime = certificate.not_valid_after_utc
-        return value
-    return certificate.not_valid_after.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
-
-
-def not_before(certificate: Any) -> datetime:
-    """Return when the validity of a certificate begins, like `not_after`."""
-    if hasattr(certificate, "not_valid_before_utc"):
-        value: datetime = certificate.not_valid_before_utc
-        return value
-    return certificate.not_valid_before.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
-
-
-def is_issued_by(certificate: Any, issuer: Any) -> bool:
-    """Return whether the issuer's key signed the certificate."""
-    # As etcd (Go) compares them, with the encoding of each part; x509.Name ignores it.
-    if certificate.issuer.public_bytes() != issuer.subject.public_bytes():
-        return False
-    key, content, algorithm = (
-        issuer.public_key(),
-        certificate.tbs_certificate_bytes,
-        certificate.signature_hash_algorithm,
-    )
-    try:
-        if isinstance(key, ec.EllipticCurvePublicKey):
-            key.verify(certificate.signature, content, ec.ECDSA(algorithm))
-        elif isinstance(key, rsa.RSAPublicKey):
-            key.verify(certificate.signature, content, padding.PKCS1v15(), algorithm)
-        elif isinstance(key, (ed25519.Ed25519PublicKey, ed448.Ed448PublicKey)):
-            key.verify(certificate.signature, content)
-        else:
-            return False
-    except (InvalidSignature, TypeError):
-        # TypeError: the signature's algorithm does not match the issuer's key.
-        return False
-    return True
-
-
-def path_to_authority(chain: Sequence[Any], authorities: Sequence[Any]) -> list[Any]:
-    """Return the certificates from a chain's first one, the leaf, to an authority that it leads to; empty without one.
-
-    Of several certificates of the authority, the one that is valid longest counts, because any of them is accepted.
-    """
-    path, intermediates = [chain[0]], chain[1:]
-    for _step in range(MAX_CHAIN):
-        issuers = [authority for authority in authorities if is_issued_by(path[-1], authority)]
-        if issuers:
-            return [*path, max(issuers, key=not_after)]
-        following = [other for other in intermediates if other not in path and is_issued_by(path[-1], other)]
-        if not following:
-            return []
-        path.append(following[0])
-    return []
-
-
-def signer(chain: Sequence[Any], authorities: Sequence[Any]) -> Any | None:
-    """Return the authority that a chain leads to; None without one."""
-    path = path_to_authority(chain, authorities)
-    return path[-1] if path else None
 
 
 def canonical_name(name: str) -> str:
@@ -149,6 +85,10 @@ def _common_name(certificate: Any) -> str | None:
     """Return the common name. The last one counts, as for etcd (Go)."""
     found = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
     return str(found[-1].value) if found else None
+
+
+def _subject(certificate: Any) -> str:
+    return _common_name(certificate) or str(certificate.subject.rfc4514_string())
 
 
 def _covers(held: Iterable[str], wanted: str) -> bool:
@@ -231,11 +171,6 @@ def format_time(value: datetime) -> str:
     return f"{value:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def to_der(certificate: Any) -> bytes:
-    """Return a certificate in DER form."""
-    return bytes(certificate.public_bytes(serialization.Encoding.DER))
-
-
 def inspect_certificate(
     *,
     certificate: bytes | None,
@@ -276,19 +211,30 @@ def inspect_certificate(
     elif issuer and signed_by != issuer:
         problems.append("it is signed by the CA that is being replaced")
     problems += validity_problems(leaf, now, renew_before)
+    # Not of the CA: it is trusted whether or not it expires soon, and the CA's own inspection judges that.
+    for item in path[1:-1]:
+        problems += [
+            f"its intermediate CA, {_subject(item)}: {one}" for one in validity_problems(item, now, renew_before)
+        ]
     problems += _name_problems(held, names, dropped_names, exact_names)
     problems += _usage_problems(leaf, usages)
     found_name = _common_name(leaf)
     if common_name and found_name != common_name:
         problems.append(f"its common name is {json.dumps(found_name or '')}, not {json.dumps(common_name)}")
+    held_keys = _PRIVATE_KEY.findall(certificate)
+    if held_keys:
+        problems.append(
+            f"its file also contains a private key ({held_keys[0].decode()}), but other users may read it. Keep the key in a file of its own"
+        )
     return CertificateFinding(
         problems=problems,
         expired=end <= now,
-        not_yet_valid=not_before(leaf) > now,
+        not_yet_valid=any(not_before(item) > now for item in path[:-1] or [leaf]),
         days_left=(end - now).days,
         signed_by=signed_by,
         sha256=hashlib.sha256(to_der(leaf)).hexdigest(),
-        not_before=format_time(not_before(leaf)),
+        chain_sha256=hashlib.sha256(b"".join(to_der(item) for item in chain)).hexdigest(),
+        not_before=format_time(max(not_before(item) for item in path[:-1] or [leaf])),
         not_after=format_time(end),
         ca_ends_first=end < not_after(leaf),
         common_name=found_name,

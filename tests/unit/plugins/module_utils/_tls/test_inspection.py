@@ -16,7 +16,7 @@ pytest.importorskip("cryptography")
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
@@ -195,26 +195,6 @@ def test_a_wildcard_matches_one_label(name: str, fits: bool) -> None:
     assert (inspect(pem(wild), names=[name], exact_names=False).problems == []) is fits
 
 
-@pytest.mark.parametrize(
-    "signer", [ec_key(), rsa.generate_private_key(65537, 2048), ed25519.Ed25519PrivateKey.generate()]
-)
-def test_signatures_of_all_kinds_of_keys(signer: Any) -> None:
-    authority = make(signer, name="other", authority=True)
-    leaf = make(KEY, issuer=(authority, signer))
-    assert inspection.is_issued_by(leaf, authority)
-    assert not inspection.is_issued_by(LEAF, authority)
-    # The same name, another key: the signature decides.
-    assert not inspection.is_issued_by(leaf, make(ec_key(), name="other", authority=True))
-
-
-def test_the_encoding_of_an_issuer_matters() -> None:
-    """For etcd, a PrintableString is another name than a UTF8String with the same text."""
-    name = x509.NameAttribute(NameOID.COMMON_NAME, "ca", x509.name._ASN1Type.PrintableString)
-    builder = x509.CertificateBuilder(CA.subject, x509.Name([name]), CA_KEY.public_key(), 1, NOW, NOW)
-    assert not inspection.is_issued_by(LEAF, builder.sign(CA_KEY, hashes.SHA256()))
-    assert inspection.is_issued_by(LEAF, CA)
-
-
 def test_a_chain_through_an_intermediate_authority() -> None:
     middle_key = ec_key()
     middle = make(middle_key, name="middle", issuer=(CA, CA_KEY), authority=True)
@@ -254,6 +234,39 @@ def test_a_certificate_ends_with_its_intermediate_authority() -> None:
     middle = make(middle_key, name="middle", issuer=(CA, CA_KEY), authority=True, days=3)
     leaf = make(KEY, issuer=(middle, middle_key), sans=("n1", "10.0.0.11", "::1"))
     assert inspect(pem(leaf) + pem(middle)).days_left == 3
+
+
+def test_an_intermediate_authority_must_be_valid() -> None:
+    """As that of a company that was renewed, while the certificate stayed the same."""
+    key = ec_key()
+    old, new = (make(key, name="middle", issuer=(CA, CA_KEY), authority=True, days=days) for days in (-1, 3000))
+    leaf = pem(make(KEY, issuer=(old, key), sans=("n1", "10.0.0.11", "::1")))
+    expired, renewed = inspect(leaf + pem(old)), inspect(leaf + pem(new))
+    assert expired.problems == ["its intermediate CA, middle: it expired on 2026-11-20"] and expired.expired
+    assert renewed.problems == [] and renewed.sha256 == expired.sha256 and renewed.chain_sha256 != expired.chain_sha256
+    soon = inspect(leaf + pem(make(key, name="middle", issuer=(CA, CA_KEY), authority=True, days=20)))
+    assert soon.problems == ["its intermediate CA, middle: it expires on 2026-12-11, in 20 days"]
+    early = inspect(leaf + pem(new), now=NOW - timedelta(days=401))
+    assert early.not_yet_valid and len(early.problems) == 2
+    # Go verifies with any of them.
+    other_ca = (make(key, name="other", authority=True), key)
+    cross_signed = make(key, name="middle", issuer=other_ca, authority=True, days=3650)
+    assert inspect(leaf + pem(cross_signed) + pem(old) + pem(new)).problems == []
+
+
+def test_a_file_with_one_certificate_has_the_digest_of_this_certificate() -> None:
+    finding = inspect(pem(LEAF))
+    assert finding.chain_sha256 == finding.sha256
+
+
+def test_a_private_key_in_the_file_of_a_certificate() -> None:
+    for text in (pem(LEAF) + pem(KEY), b"-----BEGIN EC PRIVATE KEY-----\n" + pem(LEAF)):
+        (problem,) = inspect(text).problems
+        assert (
+            problem.startswith("its file also contains a private key (")
+            and "Keep the key in a file of its own" in problem
+        )
+    assert inspect(b"-----BEGIN EC PARAMETERS-----\n-----END EC PARAMETERS-----\n" + pem(LEAF)).problems == []
 
 
 def test_combined_fingerprint() -> None:

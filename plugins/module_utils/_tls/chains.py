@@ -1,0 +1,115 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Follow a certificate to the CA that it leads to, as etcd (Go) does. Pure, like `inspection`, and with the same library."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+with contextlib.suppress(ImportError):
+    from cryptography import x509
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, padding, rsa
+
+# Of a chain, leaf to root; longer ones are not built for etcd.
+MAX_CHAIN = 5
+
+_PEM = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+_RSASSA_PSS = "1.2.840.113549.1.1.10"
+
+
+def parse_certificates(text: bytes) -> list[Any]:
+    """Return the certificates of a PEM file in order. Raises ValueError if one cannot be parsed."""
+    return [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
+
+
+def not_after(certificate: Any) -> datetime:
+    """Return when a certificate expires. cryptography 42 renamed the attribute and added a time zone."""
+    if hasattr(certificate, "not_valid_after_utc"):
+        value: datetime = certificate.not_valid_after_utc
+        return value
+    return certificate.not_valid_after.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
+
+
+def not_before(certificate: Any) -> datetime:
+    """Return when the validity of a certificate begins, like `not_after`."""
+    if hasattr(certificate, "not_valid_before_utc"):
+        value: datetime = certificate.not_valid_before_utc
+        return value
+    return certificate.not_valid_before.replace(tzinfo=timezone.utc)  # type: ignore[no-any-return]
+
+
+def to_der(certificate: Any) -> bytes:
+    """Return a certificate in DER form."""
+    return bytes(certificate.public_bytes(serialization.Encoding.DER))
+
+
+def is_issued_by(certificate: Any, issuer: Any) -> bool:
+    """Return whether the issuer's key signed the certificate."""
+    # As etcd (Go) compares them, with the encoding of each part; x509.Name ignores it.
+    if certificate.issuer.public_bytes() != issuer.subject.public_bytes():
+        return False
+    content = certificate.tbs_certificate_bytes
+    try:
+        key = issuer.public_key()
+        if isinstance(key, ec.EllipticCurvePublicKey):
+            key.verify(certificate.signature, content, ec.ECDSA(certificate.signature_hash_algorithm))
+        elif isinstance(key, rsa.RSAPublicKey):
+            if certificate.signature_algorithm_oid.dotted_string == _RSASSA_PSS:
+                return _is_signed_with_pss(key, certificate)
+            key.verify(certificate.signature, content, padding.PKCS1v15(), certificate.signature_hash_algorithm)
+        elif isinstance(key, (ed25519.Ed25519PublicKey, ed448.Ed448PublicKey)):
+            key.verify(certificate.signature, content)
+        else:
+            return False
+    except (InvalidSignature, TypeError, UnsupportedAlgorithm):
+        # TypeError: the signature's algorithm does not match the issuer's key.
+        return False
+    return True
+
+
+def _is_signed_with_pss(key: Any, certificate: Any) -> bool:
+    """Return whether an RSA key signed a certificate with one of the three forms of RSASSA-PSS that etcd (Go) accepts.
+
+    Only cryptography 41 and newer can read the parameters.
+    """
+    for algorithm in (hashes.SHA256(), hashes.SHA384(), hashes.SHA512()):
+        scheme = padding.PSS(mgf=padding.MGF1(algorithm), salt_length=algorithm.digest_size)
+        with contextlib.suppress(InvalidSignature):
+            key.verify(certificate.signature, certificate.tbs_certificate_bytes, scheme, algorithm)
+            return True
+    return False
+
+
+def path_to_authority(chain: Sequence[Any], authorities: Sequence[Any]) -> list[Any]:
+    """Return the certificates from a chain's first one, the leaf, to an authority that it leads to; empty without one.
+
+    Of several certificates of an intermediate or of the authority, the one that is valid longest counts, because any of them is accepted.
+    """
+    return _continue_path([chain[0]], chain[1:], authorities)
+
+
+def _continue_path(path: list[Any], intermediates: Sequence[Any], authorities: Sequence[Any]) -> list[Any]:
+    issuers = [authority for authority in authorities if is_issued_by(path[-1], authority)]
+    if issuers:
+        return [*path, max(issuers, key=not_after)]
+    if len(path) == MAX_CHAIN:
+        return []
+    following = [other for other in intermediates if other not in path and is_issued_by(path[-1], other)]
+    for other in sorted(following, key=not_after, reverse=True):
+        found = _continue_path([*path, other], intermediates, authorities)
+        if found:
+            return found
+    return []
+
+
+def signer(chain: Sequence[Any], authorities: Sequence[Any]) -> Any | None:
+    """Return the authority that a chain leads to; None without one."""
+    path = path_to_authority(chain, authorities)
+    return path[-1] if path else None
