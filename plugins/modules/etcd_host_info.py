@@ -615,8 +615,8 @@ unit:
       RV(ignore:sub_state), RV(ignore:enabled_state), RV(ignore:result), RV(ignore:restarts),
       RV(ignore:main_pid) (0 if it does not run), RV(ignore:needs_reload).
     - RV(ignore:digest) is E(HEADROOM_DIGEST) in the environment of the running process, and RV(ignore:executable) its binary; both are none if it does
-      not run. RV(ignore:starts) is the binary that the unit starts. RV(ignore:managed) is true if the unit sets E(HEADROOM_DIGEST), as that of
-      role P(etcdops.headroom.etcd#role) does.
+      not run. RV(ignore:starts) is the binary that the unit starts, and RV(ignore:group) the group that it sets, none without one.
+      RV(ignore:managed) is true if the unit sets E(HEADROOM_DIGEST), as that of role P(etcdops.headroom.etcd#role) does.
     - RV(ignore:memory_max) is the limit of its memory in bytes, none if it has no limit. While a defragmentation raises it, this is the limit before that.
   type: dict
   returned: if O(unit) is given and systemd runs
@@ -632,6 +632,7 @@ unit:
     needs_reload: false
     digest: 5f2a
     executable: /opt/etcd/3.7.3/etcd
+    group: etcd
     starts: /opt/etcd/3.7.3/etcd
     managed: true
     memory_max: 536870912

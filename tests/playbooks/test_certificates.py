@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import grp
 import shutil
 import subprocess
 import sys
@@ -96,6 +97,18 @@ def test_certificates_are_staged_until_the_turn_of_the_member(deployed: Host) ->
     after = installed()
     assert {name for name in before if after[name] != before[name]} == {"server.crt", "peer.crt"}
     assert deployed.issue(**names) == 0
+
+
+def test_another_group_gets_keys_and_directories(deployed: Host) -> None:
+    """While no member runs. A cluster with several CAs is refused before that."""
+    folders = f"{deployed.folder}/{{{{ inventory_hostname }}}}"
+    message = deployed.refusal("preflight", others=["n2"], etcd_tls_ca_dir=folders)
+    assert f"etcd_tls_ca_dir is {deployed.folder}/n1 (n1); etcd_tls_ca_dir is {deployed.folder}/n2 (n2)" in message
+    group = grp.getgrgid(1).gr_name
+    assert deployed.issue(etcd_user_group=group) == 2
+    for name in ("", "current", "server.key", "peer.key"):
+        assert (deployed.installed / name).stat().st_gid == 1, name
+    assert deployed.installed.stat().st_mode & 0o777 == 0o750
 
 
 def provide(host: Host, authority: str, certificates: Path) -> dict[str, Any]:
@@ -450,16 +463,18 @@ def test_a_ca_whose_key_is_offline(tmp_path: Path) -> None:
 
     first = waits()
     assert first.startswith(
-        "These requests need a signature by the key of the CA, which is kept offline: n1-server.csr for ca.crt (it does not exist);"
+        "These requests need a signature by the key of the CA, which is kept offline: "
+        f"{host.authority}/requests/n1-server.csr for {host.authority}/ca.crt, expected as {host.authority}/certificates/n1-server.crt "
+        "(it does not exist);"
     )
-    assert "n1-peer.csr for peer-ca.crt (it does not exist)" in first and first.count(".csr for ") == 3
+    assert f"n1-peer.csr for {host.authority}/peer-ca.crt, expected" in first and first.count(".csr for ") == 3
     requests = {path.name: path.read_bytes() for path in (host.authority / "requests").iterdir()}
     assert not (host.installed / "current").exists()
     # Some are signed, one by the wrong CA: the requests stay the same, and nothing is activated.
     sign(host, vault, "server", "client", "peer")
     shutil.copy(host.authority / "certificates" / "n1-server.crt", host.authority / "certificates" / "n1-peer.crt")
     second = waits()
-    assert "offline: n1-peer.csr for peer-ca.crt (its private key belongs to another" in second
+    assert "offline: /" in second and "n1-peer.crt (its private key belongs to another" in second
     assert {path.name: path.read_bytes() for path in (host.authority / "requests").iterdir()} == requests
     assert not (host.installed / "current").exists()
     sign(host, vault, "peer")

@@ -31,6 +31,7 @@ UNIT_PROPERTIES = (
     "ExecStart",
     "MemoryMax",
     "Environment",
+    "Group",
 )
 _SYSTEMD_SECONDS = 10
 
@@ -94,6 +95,7 @@ def unit_facts(name: str) -> dict[str, Any]:
         "digest": host_facts.process_environment(pid, "HEADROOM_DIGEST") if pid else None,
         "executable": host_facts.process_executable(pid) if pid else None,
         "starts": started_binary(shown.get("ExecStart", "")),
+        "group": shown.get("Group") or None,
         "managed": re.search(r"(^|\s)HEADROOM_DIGEST=", shown.get("Environment", "")) is not None,
         "memory_max": int(limit) if limit.isdigit() else None,  # "infinity", or the property is unknown
     }

@@ -19,6 +19,7 @@ NeedDaemonReload=no
 ExecStart={{ path=/opt/etcd/3.7.3/etcd ; argv[]=/opt/etcd/3.7.3/etcd --config-file=/etc/etcd/etcd.yml ; ignore_errors=no }}
 MemoryMax=infinity
 Environment={environment}
+Group=etcd
 """
 
 
@@ -40,6 +41,7 @@ def test_a_unit_that_does_not_run(monkeypatch: pytest.MonkeyPatch, environment: 
     found = system.unit_facts("etcd.service")
     assert found["managed"] is managed
     assert found["starts"] == "/opt/etcd/3.7.3/etcd" and found["enabled_state"] == "enabled"
+    assert found["group"] == "etcd"
     assert found["digest"] is None and found["memory_max"] is None
 
 
