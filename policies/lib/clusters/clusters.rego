@@ -57,7 +57,7 @@ _size_elsewhere(name, hosts) := max(sizes) if {
 }
 
 # Members whose file lists a cluster that has its other members elsewhere: {inventory, hosts, size}.
-listed_elsewhere := [{"inventory": bundle.inventory, "hosts": bundle.hosts, "size": size} |
+_listed_elsewhere := [{"inventory": bundle.inventory, "hosts": bundle.hosts, "size": size} |
 	some bundle in _bundles
 	bundle.cluster == null
 	some host in bundle.hosts
@@ -181,6 +181,20 @@ host_profiles := {object.union({"inventory": key.inventory, "hosts": union(sets)
 	some key in {entry.key | some entry in _host_entries}
 	sets := {entry.hosts | some entry in _host_entries; entry.key == key}
 }
+
+# What a file states of a cluster that has its other members elsewhere: {inventory, hosts, size, name, statement}. It lists the members, or it is a
+# StatefulSet whose script makes the list.
+stated_elsewhere contains object.union(listed, {"name": name, "statement": statement}) if {
+	some listed in _listed_elsewhere
+	some profile in profiles
+	profile.inventory == listed.inventory
+	count(profile.hosts & listed.hosts) > 0
+	[name, statement] := _size_stated(profile.etcd, listed.size)
+}
+
+_size_stated(etcd, size) := [name, sprintf("%s lists %d members", [name, size])] if {
+	name := etcd.names.initial_cluster
+} else := ["replicas", sprintf("replicas is %d", [size])]
 
 # The differences within a mixed cluster as text, "1,000 (a, b) and 5,000 (c)". values: {value, hosts} for each part; undefined if all are
 # equal.

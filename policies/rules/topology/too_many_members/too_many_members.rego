@@ -21,3 +21,10 @@ problems contains result.cluster_problem(inventory, hosts, "etcd_cluster_name", 
 	count(hosts) > threshold.members_max
 	text := sprintf("cluster %q has %d members, over the limit of %d: every write waits for a majority of them", [cluster, count(hosts), threshold.members_max])
 }
+
+# A file that states the size of a cluster whose other members are not among the linted files.
+problems contains result.problem(stated, stated.name, text) if {
+	some stated in clusters.stated_elsewhere
+	stated.size > threshold.members_max
+	text := sprintf("%s, over the limit of %d: every write waits for a majority of them", [stated.statement, threshold.members_max])
+}
