@@ -1,7 +1,7 @@
 # METADATA
 # title: etcd accepts the timings
 # description: |
-#   etcd exits at start if the election timeout is below five heartbeats, or above 50 s.
+#   etcd exits at start if the heartbeat interval is 0, or if the election timeout is below five heartbeats or above 50 s.
 # custom:
 #   id: topology/election_refused
 #   severity: deny
@@ -22,6 +22,13 @@ problems contains result.problem(profile, about, text) if {
 	reason := _refused(heartbeat, heartbeat_origin, election)
 	text := sprintf("election-timeout is %d ms (%s), %s: etcd does not start", [election, election_origin, reason])
 	about := _written(election_origin, heartbeat_origin)
+}
+
+problems contains result.problem(profile, origin, text) if {
+	some profile in clusters.profiles
+	[heartbeat, origin] := settings.effective_number(profile.etcd, "heartbeat_interval")
+	heartbeat == 0
+	text := sprintf("heartbeat-interval is 0 ms (%s), but must be above 0: etcd does not start", [origin])
 }
 
 # The setting that the file has; no variable has the name of a default.
