@@ -180,7 +180,7 @@ _starts_at_once(command) if command_line.executable(command) == 0
 _has_hidden_settings(written) if regex.match(`[\s"'](--?)?(\$|\{\{|\{%)`, json.marshal(written.command))
 
 # A variable may be set to an empty default, and etcd ignores empty variables.
-_has_hidden_settings(written) if regex.match(`(?i)advertise_client_urls|\{\{|\{%`, json.marshal(written.environment))
+_has_hidden_settings(written) if regex.match(`\$\{\w+:?-\}"|\{\{|\{%`, json.marshal(written.environment))
 
 _has_hidden_settings(written) if {
 	some line in written.environment

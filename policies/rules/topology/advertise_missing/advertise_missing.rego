@@ -12,18 +12,17 @@
 package headroom.rules.topology.advertise_missing
 
 import data.headroom.clusters
-import data.headroom.files
 import data.headroom.releases.spelling
 import data.headroom.result
+import data.headroom.settings.given
 
 deny contains finding if some finding in result.findings("topology/advertise_missing", problems)
 
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
-	profile.etcd.complete
+	given.shows_everything(profile)
 	not _has_unknown(profile.etcd)
 	not _is_exempt(profile.etcd)
-	not _is_merged(profile)
 	entry := _entries(profile.etcd, {"listen_client_urls"})[0]
 	entry.value != ""
 	text := sprintf("listen-client-urls is set (%s) without advertise-client-urls: etcd does not start", [entry.name])
@@ -43,19 +42,3 @@ _entries(etcd, settings) := [entry |
 	some entry in etcd.given
 	spelling.setting(etcd.release, entry.form, entry.spelling) in settings
 ]
-
-# Compose merges compose.yml with compose.override.yml, and with any file that --file names. A template, such as compose.yml.j2, may have conditions.
-_is_merged(profile) if {
-	profile.etcd.format == "compose"
-	regex.match(`override|compose\.[^/]+\.[^/]+$`, profile.inventory)
-}
-
-_is_merged(profile) if {
-	profile.etcd.format == "compose"
-	some path in files.paths
-	path != profile.inventory
-	regex.match(`compose[^/]*\.(ya?ml|json)$`, path)
-	_folder(path) == _folder(profile.inventory)
-}
-
-_folder(path) := regex.replace(path, `[^/]*$`, "")

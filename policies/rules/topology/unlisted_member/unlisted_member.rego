@@ -3,7 +3,8 @@
 # description: |
 #   With an empty data directory, etcd looks for its own name in initial-cluster, for a new cluster as well as for an
 #   existing one. If the name is missing, it exits with "couldn't find local name in the initial cluster configuration".
-#   A new cluster needs the same URLs there as in initial-advertise-peer-urls: etcd exits if one of them is missing.
+#   A new cluster needs the same URLs there as in initial-advertise-peer-urls: etcd exits if one of them is missing. The
+#   default there is http://localhost:2380, unless listen-peer-urls has 0.0.0.0.
 # custom:
 #   id: topology/unlisted_member
 #   severity: deny
@@ -12,9 +13,9 @@
 package headroom.rules.topology.unlisted_member
 
 import data.headroom.clusters
-import data.headroom.releases.spelling
 import data.headroom.result
 import data.headroom.settings
+import data.headroom.settings.given
 
 deny contains finding if some finding in result.findings("topology/unlisted_member", problems)
 
@@ -36,15 +37,11 @@ problems contains result.problem(profile, own.name, text) if {
 problems contains result.problem(profile, advertised.name, text) if {
 	some profile in clusters.profiles
 	[own, list] := _own_and_list(profile)
-	[advertised] := _entries(profile.etcd, "initial_advertise_peer_urls")
+	[advertised] := given.entries(profile.etcd, "initial_advertise_peer_urls")
 	not "initial_advertise_peer_urls" in profile.etcd.unknown
-	not _is_replaceable(profile, [advertised])
+	not given.is_replaceable(profile, [advertised])
 	_is_new(profile.etcd)
-	listed := {url |
-		some entry in split(list.value, ",")
-		[name, url] := split(trim_space(entry), "=")
-		name == own.value
-	}
+	listed := _listed(own, list)
 	urls := {trim_space(url) | some url in split(advertised.value, ",")}
 	every url in listed | urls { regex.match(`^https?://[0-9]+(\.[0-9]+){3}:[0-9]+$`, url) }
 	count(listed) > 0
@@ -52,6 +49,42 @@ problems contains result.problem(profile, advertised.name, text) if {
 	text := sprintf("%s is %s, but %s has %s for %q: with an empty data directory, etcd does not start", [
 		advertised.name, concat(",", sort(urls)), list.name, concat(",", sort(listed)), own.value,
 	])
+}
+
+# etcd does not resolve "localhost", so the default equals no other name and no address.
+problems contains result.problem(profile, list.name, text) if {
+	some profile in clusters.profiles
+	settings.is_unset(profile.etcd, "initial_advertise_peer_urls")
+	_shows_all(profile)
+	[own, list] := _own_and_list(profile)
+	_is_new(profile.etcd)
+	not _advertises_host(profile.etcd)
+	listed := _listed(own, list)
+	count(listed) > 0
+	listed != {"http://localhost:2380"}
+	text := sprintf("%s has %s for %q, but initial-advertise-peer-urls is not set, so it is http://localhost:2380: with an empty data directory, etcd does not start", [
+		list.name, concat(",", sort(listed)), own.value,
+	])
+}
+
+# Nothing else can set the URLs.
+_shows_all(profile) if given.shows_everything(profile)
+
+# A template may have conditions.
+_shows_all(profile) if {
+	profile.etcd.format == "config file"
+	not regex.match(`\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$`, profile.inventory)
+}
+
+# If etcd listens on all addresses of IPv4, it advertises the host's address.
+_advertises_host(etcd) if "listen_peer_urls" in etcd.unknown
+
+_advertises_host(etcd) if contains(etcd.settings.listen_peer_urls, "//0.0.0.0")
+
+_listed(own, list) := {url |
+	some entry in split(list.value, ",")
+	[name, url] := split(trim_space(entry), "=")
+	name == own.value
 }
 
 # An existing cluster knows the URLs of its members.
@@ -63,9 +96,9 @@ _is_new(etcd) if etcd.settings.initial_cluster_state == "new"
 _own_and_list(profile) := [own, list] if {
 	not "name" in profile.etcd.unknown
 	not "initial_cluster" in profile.etcd.unknown
-	[own] := _entries(profile.etcd, "name")
-	[list] := _entries(profile.etcd, "initial_cluster")
-	not _is_replaceable(profile, [own, list])
+	[own] := given.entries(profile.etcd, "name")
+	[list] := given.entries(profile.etcd, "initial_cluster")
+	not given.is_replaceable(profile, [own, list])
 	regex.match(_literal_list, list.value)
 }
 
@@ -73,23 +106,3 @@ _own_and_list(profile) := [own, list] if {
 _literal_list := `^\s*[\w.-]+=[^,=]+(,\s*[\w.-]+=[^,=]+)*[\s,]*$`
 
 _member := `([\w.-]+)=`
-
-# systemd lets EnvironmentFile= win over Environment=, and the linter has not read this file.
-_is_replaceable(profile, entries) if {
-	some entry in entries
-	entry.form == "env"
-	some written, _ in profile.unknown
-	startswith(written, "EnvironmentFile=")
-}
-
-_entries(etcd, setting) := [entry |
-	some entry in etcd.given
-	is_string(entry.value)
-	_is_read(etcd, entry)
-	spelling.setting(etcd.release, entry.form, entry.spelling) == setting
-]
-
-# etcd ignores flags and variables if it has a config file.
-_is_read(etcd, _) if not etcd.config_file
-
-_is_read(_, entry) if entry.form == "key"
