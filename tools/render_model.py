@@ -28,7 +28,7 @@ import yaml
 from tools.formulas_table import table as formulas_table
 from tools.model_modules import constants_module, inputs_module, release_tables_module
 from tools.rego_from_formulas import called_by_policies, rego
-from tools.spellings import spellings
+from tools.spellings import removed_in_next, spellings
 
 PROJECT = Path(__file__).resolve().parents[1]
 MODEL = PROJECT / "model"
@@ -115,7 +115,7 @@ def load() -> dict[str, Any]:
     inputs = yaml.safe_load((MODEL / "inputs.yml").read_text(encoding="utf-8"))
     constants = memory["constants"]
     keys = {name: flat_keys(release["config_keys"]) for name, release in releases["series"].items()}
-    return {
+    model: dict[str, Any] = {
         "series": {
             name: {**{k: v for k, v in release.items() if k != "config_keys"}, "config_keys": keys[name]}
             for name, release in releases["series"].items()
@@ -139,6 +139,9 @@ def load() -> dict[str, Any]:
             name: {key: by_series(value, name) for key, value in inputs["plan"].items()} for name in releases["series"]
         },
     }
+    for name, removed in removed_in_next(model).items():
+        model["series"][name]["deprecated"] = {**model["series"][name]["deprecated"], **removed}
+    return model
 
 
 def shown(value: Any) -> str:

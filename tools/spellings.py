@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 # A key of the config file without a flag of that name.
@@ -48,3 +49,20 @@ def _of_series(model: dict[str, Any], series: str) -> dict[str, dict[str, str | 
 def _table(flags: dict[str, str | None], keys: dict[str, str | None]) -> dict[str, dict[str, str | None]]:
     variables = {variable(flag): name for flag, name in flags.items()}
     return {"flag": flags, "env": {**dict.fromkeys(VARIABLES_ONLY), **variables}, "key": keys}
+
+
+def removed_in_next(model: dict[str, Any]) -> dict[str, dict[str, str]]:
+    """Return series → flag → why the next series does not know it any more. Raises ValueError if the next series does not say why."""
+    tables = spellings(model)
+    names = list(model["series"])
+    found: dict[str, dict[str, str]] = {}
+    for name, following in pairwise(names):
+        reasons = model["series"][following]["removed"]
+        gone = sorted(set(tables[name]["flag"]) - set(tables[following]["flag"]))
+        if unexplained := [flag for flag in gone if flag not in reasons]:
+            raise ValueError(
+                f"model/releases.yml: etcd {following} does not know {', '.join(unexplained)} of {name}:"
+                f" add them to `removed` of {following}, or to its settings if it does know them"
+            )
+        found[name] = {flag: reasons[flag] for flag in gone}
+    return found

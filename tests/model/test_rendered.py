@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings, Workload
 
 from tools.rego_from_formulas import Unsupported, rego
+from tools.render_model import load
+from tools.spellings import removed_in_next, spellings
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSTANTS = yaml.safe_load((ROOT / "model" / "memory.yml").read_text(encoding="utf-8"))["constants"]
@@ -44,6 +47,21 @@ def test_every_constant_is_used() -> None:
 def test_typed_input_has_the_fields_of_the_model() -> None:
     assert list(Workload.__annotations__) == list(WORKLOAD)
     assert list(Settings.__annotations__) == [*ESTIMATE_SETTINGS, "retention"]
+
+
+def test_a_flag_that_the_next_series_refuses_is_deprecated() -> None:
+    model = load()
+    flags = {series: set(table["flag"]) for series, table in spellings(model).items()}
+    for series, following in pairwise(model["series"]):
+        assert flags[series] - flags[following] <= set(model["series"][series]["deprecated"]), series
+    assert "enable-v2" in model["series"]["3.5"]["deprecated"]
+
+
+def test_a_removed_flag_needs_a_reason() -> None:
+    model = load()
+    del model["series"]["3.6"]["removed"]["enable-v2"]
+    with pytest.raises(ValueError, match=r"etcd 3\.6 does not know enable-v2 of 3\.5: add them to `removed` of 3\.6"):
+        removed_in_next(model)
 
 
 BODY = {

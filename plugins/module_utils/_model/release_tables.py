@@ -44,7 +44,16 @@ SERIES: dict[str, Any] = {
         "help_only": [],
         "removed": {},
         "misread": {},
-        "deprecated": {},
+        "deprecated": {
+            "enable-v2": "the v2 API is gone",
+            "experimental-enable-v2v3": "the v2 API is gone",
+            "proxy": "the v2 proxy is gone",
+            "proxy-dial-timeout": "the v2 proxy is gone",
+            "proxy-failure-wait": "the v2 proxy is gone",
+            "proxy-read-timeout": "the v2 proxy is gone",
+            "proxy-refresh-interval": "the v2 proxy is gone",
+            "proxy-write-timeout": "the v2 proxy is gone",
+        },
         "config_keys": {
             "enable-grpc-gateway": "bool",
             "enable-log-rotation": "bool",
@@ -201,6 +210,9 @@ SERIES: dict[str, Any] = {
             "experimental-warning-apply-duration": "use warning-apply-duration",
             "experimental-warning-unary-request-duration": "use warning-unary-request-duration",
             "experimental-watch-progress-notify-interval": "use watch-progress-notify-interval",
+            "discovery": "v2 discovery is gone; use discovery-config",
+            "discovery-proxy": "v2 discovery is gone; use discovery-config",
+            "experimental-snapshot-catchup-entries": "use snapshot-catchup-entries",
         },
         "config_keys": {
             "enable-distributed-tracing": "bool",
