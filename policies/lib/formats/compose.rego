@@ -6,6 +6,7 @@ package headroom.formats.compose
 
 import data.headroom.formats.command_line
 import data.headroom.formats.container
+import data.headroom.formats.container_layer
 import data.headroom.formats.statement_builder
 import data.headroom.units
 
@@ -101,10 +102,17 @@ _completeness(service) := container.completeness(object.get(service, "image", nu
 } else := {}
 
 # The volume with the data directory.
-_data_volume(service) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _type_of_volume(service)])}) if {
+_data_volume(service) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _type_of_volume(service), _in_layer(service)])}) if {
 	on_host := container.data_on_host(_given(service), _folders(service))
-	mount := container.data_mount(_given(service), {target: target | some target in _targets(service)})
-	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} | key := min(_memory_keys(service, mount.source))}
+	in_memory := {"data_fstype": {"name": sprintf("%s[%q]", [key, mount.source]), "value": "tmpfs"} |
+		mount := container.data_mount(_given(service), {target: target | some target in _targets(service)})
+		key := min(_memory_keys(service, mount.source))
+	}
+}
+
+# A service that extends another, or takes the volumes of another, may have more of them.
+_in_layer(service) := container_layer.facts(object.get(service, "image", null), _given(service), _targets(service), service.written) if {
+	count({"build", "env_file", "extends", "volumes_from", "x-headroom-filled"} & object.keys(service)) == 0
 } else := {}
 
 # The filesystem that a named volume mounts, such as nfs.

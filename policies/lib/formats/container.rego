@@ -165,10 +165,13 @@ runs_etcd(_, command) if {
 # {complete} if nothing but the container's command and environment can set etcd's settings: etcd's own images have no settings, and no script runs.
 # written: {command, environment} before placeholders got their defaults, because a placeholder may become any flag.
 completeness(reference, command, written) := {"complete": true} if {
-	regex.match(_images_without_settings, reference)
+	has_no_settings(reference)
 	_starts_at_once(command)
 	not _has_hidden_settings(written)
 } else := {}
+
+# Images of etcd that state neither a setting nor a volume.
+has_no_settings(reference) if regex.match(_images_without_settings, reference)
 
 _images_without_settings := `(^|/)(coreos|etcd-development)/etcd(:|@|$)|^(registry\.k8s\.io|k8s\.gcr\.io)/etcd(:|@|$)`
 

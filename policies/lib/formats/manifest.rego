@@ -6,6 +6,7 @@ package headroom.formats.manifest
 import data.headroom.files
 import data.headroom.formats.command_line
 import data.headroom.formats.container
+import data.headroom.formats.container_layer
 import data.headroom.formats.quantity
 import data.headroom.formats.statement_builder
 
@@ -205,8 +206,9 @@ _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} i
 _types_of_volumes := {"cephfs": "ceph", "emptyDir": "emptyDir", "glusterfs": "glusterfs", "nfs": "nfs"}
 
 # The volume with the data directory.
-_volume(document, spec) := object.union(on_host, {"facts": object.union(
+_volume(document, spec) := object.union(on_host, {"facts": object.union_n([
 	object.get(on_host, "facts", {}),
+	container_layer.facts(object.get(spec, "image", null), given, _targets(spec), _spec(document)),
 	{"data_fstype": {"name": sprintf("volumes[%q]", [mount.source]), "value": type} |
 		mount := container.data_mount(given, names)
 
@@ -218,7 +220,7 @@ _volume(document, spec) := object.union(on_host, {"facts": object.union(
 			is_object(volume[key])
 		})
 	},
-)}) if {
+])}) if {
 	given := array.concat(command_line.flags(_words(spec)), container.environment(_variables(spec)))
 	names := {path: max({mount.name | some mount in spec.volumeMounts; mount.mountPath == path}) | some path in _targets(spec)}
 	folders := {path: max({object.get(volume, ["hostPath", "path"], "") | some volume in _spec(document).volumes; volume.name == name} | {""}) | some path, name in names}

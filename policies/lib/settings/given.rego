@@ -35,18 +35,19 @@ shows_everything(profile) if {
 	not _is_merged(profile)
 }
 
-# Compose merges compose.yml with compose.override.yml, and with any file that --file names. A template, such as compose.yml.j2, may have conditions.
 _is_merged(profile) if {
 	profile.etcd.format == "compose"
-	regex.match(`override|compose\.[^/]+\.[^/]+$`, profile.inventory)
+	is_merged(profile.inventory)
 }
 
-_is_merged(profile) if {
-	profile.etcd.format == "compose"
-	some path in files.paths
-	path != profile.inventory
-	regex.match(`compose[^/]*\.(ya?ml|json)$`, path)
-	_folder(path) == _folder(profile.inventory)
+# Compose merges compose.yml with compose.override.yml, and with any file that --file names. A template, such as compose.yml.j2, may have conditions.
+is_merged(path) if regex.match(`override|compose\.[^/]+\.[^/]+$`, path)
+
+is_merged(path) if {
+	some other in files.paths
+	other != path
+	regex.match(`compose[^/]*\.(ya?ml|json)$`, other)
+	_folder(other) == _folder(path)
 }
 
 _folder(path) := regex.replace(path, `[^/]*$`, "")
