@@ -285,7 +285,7 @@ test_profile if {
 	document := [{"path": "compose.yml", "contents": _compose}]
 	found := {profile | some profile in clusters.profiles} with input as document
 	{profile.etcd.settings | some profile in found} == {{"snapshot_count": 50000, "data_dir": "/etcd"}}
-	{place.facts | some place in clusters.host_profiles} == {{"data_dir": "/etcd"}} with input as document
+	{place.facts | some place in clusters.host_profiles} == {{"data_dir": "/etcd", "data_dir_in_layer": "/etcd"}} with input as document
 	dispatch.group["compose.yml"] == "etcd" with input as document
 }
 
