@@ -10,6 +10,7 @@ The document is {files, lines, unparsed, translated, expanded}:
 - unparsed: path → why a file about etcd was not read
 - translated: the paths of inventories that were converted to the form of YAML inventories
 - expanded: the names of variables that a text expands, such as ETCD_PORT in ${ETCD_PORT}
+- compacts: the paths of files with a command of a client that compacts, if there are any
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
 _K3S = re.compile(r"--(etcd-arg|cluster-init)\b")
 
 # A client that compacts, such as a job of cron.
-_COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b[^#\n]{0,300}(?<![\w-])compact(ion)?(?![\w-])", re.MULTILINE)
+_COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b(?:[^#\n]|\\\n){0,300}(?<![\w-])compact(ion)?(?![\w-])", re.MULTILINE)
 
 # One block is read with the text around it.
 _SEVERAL = 2
@@ -106,8 +107,9 @@ def read(texts: Mapping[str, str], beside: Mapping[str, str] | None = None) -> R
     add_units(state)
     document = state.document()
     # A job that compacts starts no member, so the document would not contain it otherwise.
-    if any(_COMPACTS.search(text) and not PROSE.search(path) for path, text in texts.items()):
-        document["compacts"] = True
+    compacts = sorted(path for path, text in texts.items() if _COMPACTS.search(text) and not PROSE.search(path))
+    if compacts:
+        document["compacts"] = compacts
     return Reading(document, state.passed_over)
 
 

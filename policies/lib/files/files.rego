@@ -6,8 +6,8 @@
 package headroom.files
 
 # With --combine the input is a list of {path, contents}; without it, a single document. headroom-lint passes one document with its own list,
-# {files, lines, unparsed, translated, expanded} and perhaps without_etcd (path → why a file that a user named configures no etcd) and compacts (whether a
-# client in the files compacts), see docs/lint.md.
+# {files, lines, unparsed, translated, expanded} and perhaps without_etcd (path → why a file that a user named configures no etcd) and compacts (the
+# paths of files with a client that compacts), see docs/lint.md.
 entries := reader.files if {
 	reader.files
 } else := input if {

@@ -5,7 +5,8 @@
 #   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself. A file for other
 #   tools may not show all settings, so a missing retention there is only a warning. The audit knows more: keys below
 #   /registry/ show that Kubernetes compacts, and if a client has compacted before, this is only a warning. In revision
-#   mode etcd takes a duration as its number of nanoseconds, so 5m keeps 300 billion revisions.
+#   mode etcd takes a duration as its number of nanoseconds, so 5m keeps 300 billion revisions. A job in the same files that
+#   compacts with etcdctl replaces the retention. If the job is in a folder beside that of the member, this is a warning.
 # custom:
 #   id: compaction/off
 #   severity: deny
@@ -27,8 +28,9 @@ warn contains finding if some finding in result.assumed("compaction/off", proble
 problems contains problem if {
 	some profile in clusters.profiles
 	not profile.etcd.kubernetes
-	problem := _if_still(_off(profile))
-	not _compacted_by_client
+	found := _if_still(_off(profile))
+	not _compacted_by_client(profile.inventory)
+	problem := _if_elsewhere(found)
 }
 
 # A compaction may be that of a client that compacts regularly, or of a person years ago.
@@ -37,13 +39,53 @@ _if_still(problem) := result.assuming_value(problem, "assuming that the client t
 	place.facts.compacted
 } else := problem
 
-# A job or another service may compact instead.
-_compacted_by_client if files.reader.compacts
+# A job in a folder beside that of the member may be one of this cluster, or of another one.
+_if_elsewhere(problem) := result.assuming_value(problem, sprintf("assuming that %s compacts another cluster", [min(_compacting)]), true) if {
+	count(_compacting) > 0
+	not problem.unstated
+} else := problem
 
-_compacted_by_client if {
-	some entry in files.entries
-	regex.match(`etcdctl.{0,300}compact`, json.marshal(entry.contents))
+# A job or another service may compact instead, below the member's folder or above it.
+_compacted_by_client(name) if {
+	some path in _compacting
+	folders := {_folder(path), _folder(name)}
+	some folder in folders
+	every other in folders { startswith(other, folder) }
 }
+
+_folder(path) := regex.replace(path, `[^/]*$`, "") if {
+	path in files.paths
+} else := "" if {
+	path == "."
+} else := sprintf("%s/", [path])
+
+# The files with a command that compacts. headroom-lint names those that it translates.
+_compacting contains path if some path in object.get(files.reader, "compacts", [])
+
+_compacting contains entry.path if {
+	some entry in files.entries
+	every word in ["compact", "etcdctl"] { contains(json.marshal(entry.contents), word) }
+	walk(entry.contents, [_, value])
+	some command in _commands(value)
+	regex.match(_compacts, command)
+}
+
+# As in plugins/plugin_utils/_reader/read.py.
+_compacts := `(?m)^[^#\n]*\betcdctl\b([^#\n]|\\\n){0,300}[^\w-]compact(ion)?([^\w-]|$)`
+
+_commands(value) := {value} if is_string(value)
+
+_commands(value) := {concat(" ", _words(value))} if is_array(value)
+
+_commands(value) := {concat(" ", array.concat(_words(value[program]), _words(value[arguments]))) |
+	some program, arguments in {"command": "args", "entrypoint": "command"}
+} if {
+	is_object(value)
+}
+
+_words(value) := [value] if {
+	is_string(value)
+} else := [word | some word in value; is_string(word)]
 
 _off(profile) := result.problem(profile, name, sprintf("%s is %v, so etcd keeps every revision ever written", [name, value])) if {
 	value := profile.etcd.settings.auto_compaction_retention

@@ -407,6 +407,7 @@ x.y-z: 1"""
     ("path", "text", "compacts"),
     [
         ("a.sh", "etcdctl --endpoints=http://a:2379 compact $revision\n", True),
+        ("a.sh", "etcdctl --endpoints=http://a:2379 \\\n  compact $revision\n", True),
         ("job.yml", "command: [sh, -c, etcdctl compaction 5]\n", True),
         ("a.sh", "# etcdctl compact 5\netcdctl defrag # and compact\n", False),
         ("a.sh", "cp etcd etcdctl /bin; etcd --auto-compaction-retention=0\n", False),
@@ -414,7 +415,7 @@ x.y-z: 1"""
     ],
 )
 def test_a_client_that_compacts(path: str, text: str, compacts: bool) -> None:
-    assert ("compacts" in read({path: text}).document) is compacts
+    assert read({path: text}).document.get("compacts") == ([path] if compacts else None)
 
 
 CONFIG = "name: cp1\ndata-dir: /d\nlisten-client-urls: https://a:2379\nadvertise-client-urls: https://a:2379\n"
