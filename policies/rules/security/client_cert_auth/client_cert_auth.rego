@@ -38,11 +38,26 @@ _missing(etcd, setting) := [name, sprintf("is %v (%s)", [etcd.settings[setting],
 	name := etcd.names[setting]
 	settings.is_false(etcd.settings[setting])
 	_has_no_ca(etcd, _ca_files[setting])
-	not _urls[setting] in etcd.unknown
-	_needs_certificates(object.get(etcd.settings, _urls[setting], "https://"))
+	_is_reachable(etcd, setting)
 }
 
-_urls := {"client_cert_auth": "listen_client_urls", "peer_client_cert_auth": "listen_peer_urls"}
+_is_reachable(etcd, setting) if count(_open_urls(etcd, setting)) > 0
+
+# Headroom's role and other formats choose https for the URLs that nobody sets.
+_is_reachable(etcd, setting) if {
+	urls := _urls[setting][0]
+	not etcd.names[urls]
+	not urls in etcd.unknown
+}
+
+_urls := {"client_cert_auth": ["listen_client_urls", "listen_client_http_urls"], "peer_client_cert_auth": ["listen_peer_urls"]}
+
+# The settings with a URL at which other hosts use TLS.
+_open_urls(etcd, setting) := [urls |
+	some urls in _urls[setting]
+	not urls in etcd.unknown
+	_needs_certificates(etcd.settings[urls])
+]
 
 _ca_files := {"client_cert_auth": "trusted_ca_file", "peer_client_cert_auth": "peer_trusted_ca_file"}
 
@@ -67,10 +82,9 @@ _has_no_ca(etcd, setting) if {
 }
 
 # The role turns it on; elsewhere etcd's default is off. Without https there are no certificates at all: see security/plain_http.
-_missing(etcd, setting) := [etcd.names[urls], "is not set"] if {
+_missing(etcd, setting) := [etcd.names[urls[0]], "is not set"] if {
 	object.get(etcd, "format", "headroom") != "headroom"
 	settings.is_unset(etcd, setting)
 	settings.has_no_file(etcd, _ca_files[setting])
-	urls := _urls[setting]
-	_needs_certificates(etcd.settings[urls])
+	urls := _open_urls(etcd, setting)
 }

@@ -2,7 +2,8 @@
 # title: All traffic is encrypted
 # description: |
 #   etcd often stores secrets. Over plain HTTP, anyone on the network path can read them, and anyone who reaches a peer
-#   port can join the cluster. Loopback addresses are exempt.
+#   port can join the cluster. The same holds for listen-client-http-urls, at which etcd reads and writes keys for anyone,
+#   whatever certificates it asks for elsewhere. Loopback addresses are exempt.
 # custom:
 #   id: security/plain_http
 #   severity: deny
@@ -36,7 +37,7 @@ problems contains result.problem(profile, names[0], message) if {
 	message := sprintf("%s is plain HTTP, and open to other hosts (%s)%s", [url, names[0], _others(names)])
 }
 
-_settings := ["listen_client_urls", "listen_peer_urls", "advertise_client_urls", "initial_advertise_peer_urls"]
+_settings := ["listen_client_urls", "listen_client_http_urls", "listen_peer_urls", "advertise_client_urls", "initial_advertise_peer_urls"]
 
 _others(names) := "" if {
 	count(names) == 1
