@@ -3,7 +3,8 @@
 # description: |
 #   Without client-cert-auth and without a CA, TLS only encrypts: anyone who reaches the port can read and write
 #   everything, unless etcd's own users are set up. At the peer port, anyone can join the cluster. With trusted-ca-file
-#   etcd asks for certificates, whatever client-cert-auth is (ServerConfig in client/pkg/transport/listener.go).
+#   etcd asks for certificates, whatever client-cert-auth is (ServerConfig in client/pkg/transport/listener.go). With
+#   client-cert-auth but without trusted-ca-file it accepts those of every CA that the host trusts, public ones included.
 # custom:
 #   id: security/client_cert_auth
 #   severity: deny
@@ -25,8 +26,37 @@ problems contains problem if {
 	some profile in clusters.profiles
 	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
 	[about, how] := _missing(profile.etcd, setting)
-	message := sprintf("%s %s, so anyone who reaches the %s port gets access", [replace(setting, "_", "-"), how, port])
+	message := sprintf("%s %s, so anyone who reaches the %s port gets access", [_flag(setting), how, port])
 	problem := _solvable(result.problem(profile, about, message), profile.etcd.names, setting)
+}
+
+# Go verifies certificates with the CAs of the host if it is given none. With auto-tls, security/auto_tls reports the member.
+problems contains result.problem(profile, about, message) if {
+	some profile in clusters.profiles
+	some setting, authority in _ca_files
+	[about, on, without] := _open_to_every_ca(profile.etcd, setting, authority)
+	not _signs_itself(profile.etcd, _auto_tls[setting])
+	message := sprintf("%s is on%s, but %s is not set%s, so etcd accepts certificates of every CA that the host trusts", [_flag(setting), on, _flag(authority), without])
+}
+
+_auto_tls := {"client_cert_auth": "auto_tls", "peer_client_cert_auth": "peer_auto_tls"}
+
+_signs_itself(etcd, setting) if settings.is_true(etcd.settings[setting])
+
+_flag(setting) := replace(setting, "_", "-")
+
+# Of other formats only the URLs in the file count, because other settings are likely beside them.
+_open_to_every_ca(etcd, setting, authority) := [name, sprintf(" (%s)", [name]), ""] if {
+	name := etcd.names[setting]
+	settings.is_true(etcd.settings[setting])
+	etcd.format
+	settings.has_no_file(etcd, authority)
+	count(_open_urls(etcd, setting)) > 0
+} else := [name, " by default", sprintf(" (%s)", [name])] if {
+	not etcd.format
+	settings.is_unset(etcd, setting)
+	name := _emptied(etcd, authority)
+	_is_reachable(etcd, setting)
 }
 
 # Where it is off, the fix is a value.
@@ -76,10 +106,14 @@ _has_no_ca(etcd, setting) if {
 # Headroom's role sets the CA with TLS, and etcd_extra_config may empty it.
 _has_no_ca(etcd, setting) if {
 	not etcd.format
+	_emptied(etcd, setting)
+}
+
+_emptied(etcd, setting) := [entry.name |
 	some entry in etcd.given
 	entry.value in {"", null}
 	spelling.setting(etcd.release, entry.form, entry.spelling) == setting
-}
+][0]
 
 # The role turns it on; elsewhere etcd's default is off. Without https there are no certificates at all: see security/plain_http.
 _missing(etcd, setting) := [etcd.names[urls[0]], "is not set"] if {
