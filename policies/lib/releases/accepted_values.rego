@@ -41,7 +41,7 @@ _milliseconds := {"heartbeat_interval", "election_timeout"}
 _expected := object.union(
 	{
 		"auto_compaction_mode": "periodic or revision",
-		"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number",
+		"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number, not negative",
 		"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
 		"initial_cluster": "a URL with http or https and a port for each member, such as n1=https://10.0.0.1:2380",
 		"initial_cluster_state": "new or existing",
@@ -108,7 +108,8 @@ _is_wrong_url(url) if {
 # Sources: Config.Validate and parseCompactionRetention in server/embed, and readGOMEMLIMIT in Go's runtime.
 _forms := {
 	"auto_compaction_mode": `^(periodic|revision)$`,
-	"auto_compaction_retention": `^(\+?[0-9]+|[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
+	# With a negative duration etcd panics (3.5), or compacts everything at once.
+	"auto_compaction_retention": `^\+?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
 	"initial_cluster_state": `^(new|existing)$`,
 	"logger": `^zap$`,
 	# zap decides. Its newer releases accept "warning", too.

@@ -89,7 +89,7 @@ _words(value) := [value] if {
 
 _off(profile) := result.problem(profile, name, sprintf("%s is %v, so etcd keeps every revision ever written", [name, value])) if {
 	value := profile.etcd.settings.auto_compaction_retention
-	regex.match(`^0*(\.0*)?(ns|us|µs|ms|s|m|h)?$`, sprintf("%v", [value]))
+	regex.match(`^[-+]?(0*|(0*(\.0*)?(ns|us|µs|μs|ms|s|m|h))+)$`, sprintf("%v", [value]))
 	name := profile.etcd.names.auto_compaction_retention
 } else := result.problem(profile, name, sprintf("%s is %v, which etcd reads as %s revisions in revision mode, so it compacts nothing", [
 	name,
