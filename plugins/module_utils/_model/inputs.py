@@ -59,7 +59,7 @@ WORKLOAD: dict[str, Any] = {
 ESTIMATE_SETTINGS: dict[str, Any] = {
     "snapshot_count": {"kind": "count", "min": 0, "max": 100000000},
     "snapshot_catchup_entries": {"kind": "count", "min": 0, "max": 100000000},
-    "quota_backend_bytes": {"kind": "size", "min": -1, "max": 1125899906842624},
+    "quota_backend_bytes": {"kind": "size", "min": -1, "smallest": 1048576, "max": 1125899906842624},
     "max_request_bytes": {"kind": "size", "min": 1, "max": 536870912},
     "gogc": {"kind": "count", "min": 1, "max": 1000},
     "gomemlimit": {"kind": "size", "min": 16777216, "max": 1125899906842624},

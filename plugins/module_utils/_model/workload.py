@@ -145,11 +145,16 @@ def _parse(value: Any, field: dict[str, Any], name: str) -> Any:
 
 
 def check_range(number: int, field: dict[str, Any], name: str) -> None:
-    """Raise ValueError unless the number lies between the smallest and the largest that the field takes."""
+    """Raise ValueError unless the field takes the number."""
     if not field["min"] <= number <= field["max"]:
         write = format_size if field["kind"] == "size" and field["min"] >= 0 else format_count
         raise ValueError(
             f"{name} is {write(number)}: it must lie between {write(field['min'])} and {write(field['max'])}"
+        )
+    smallest: int = field.get("smallest", 0)
+    if 0 < number < smallest:
+        raise ValueError(
+            f"{name} is {format_size(number)}: it must be 0, -1, or at least {format_size(smallest)}; 8 GiB is {8 << 30}"
         )
 
 

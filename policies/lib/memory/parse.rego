@@ -71,6 +71,13 @@ _value(value, "size", field) := number if {
 	number := units.parse_size(value)
 	number <= field.max
 	number >= field.min
+	not is_below_smallest(number, field)
+}
+
+# 0 selects etcd's default.
+is_below_smallest(number, field) if {
+	number > 0
+	number < field.smallest
 }
 
 # -1 turns a limit off in etcd.

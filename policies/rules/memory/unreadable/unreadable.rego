@@ -2,7 +2,7 @@
 # title: The workload and the settings can be parsed
 # description: |
 #   An invalid size or an unknown key of the workload stops the deployment later, and no other rule about memory can run
-#   until it is fixed.
+#   until it is fixed. etcd takes a quota in bytes: with 8 or 8192, meant as GiB or MiB, it refuses every write.
 # custom:
 #   id: memory/unreadable
 #   severity: deny
@@ -13,10 +13,13 @@ package headroom.rules.memory.unreadable
 
 import data.headroom.clusters
 import data.headroom.estimates
+import data.headroom.memory.parse
+import data.headroom.model
 import data.headroom.releases.accepted_values
 import data.headroom.releases.spelling
 import data.headroom.result
 import data.headroom.settings
+import data.headroom.text as texts
 import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/unreadable", problems)
@@ -45,6 +48,27 @@ problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	not budget in {null, ""}
 	not units.parse_size(budget)
 	text := sprintf("etcd_memory_budget is %v, which is not a valid size", [budget])
+}
+
+# Also of members without a known release, and of those with an unknown setting.
+problems contains result.problem(profile, name, text) if {
+	some profile in clusters.profiles
+	_has_tiny_quota(profile.etcd)
+	name := profile.etcd.names.quota_backend_bytes
+	text := sprintf("%s is %s, so etcd refuses every write: the minimum is %s, and 8 GiB is 8589934592", [
+		name,
+		texts.value(profile.etcd.settings.quota_backend_bytes),
+		units.format_size(_quota.smallest),
+	])
+}
+
+_quota := model.estimate_settings.quota_backend_bytes
+
+_has_tiny_quota(etcd) if parse.is_below_smallest(units.parse_size(etcd.settings.quota_backend_bytes), _quota)
+
+_reported_elsewhere(etcd, problem) if {
+	startswith(problem, "settings.quota_backend_bytes ")
+	_has_tiny_quota(etcd)
 }
 
 # Reported by version/unknown and version/end_of_life, by memory/gomemlimit_ignored and memory/gomemlimit_range, by flags/wrong_type, and by

@@ -14,7 +14,7 @@ settled := [
 	["3.7.3", {"gomemlimit": 1000000000}, 3, {"gomemlimit": 1000000000}],
 	["3.7.3", {"auto_compaction_mode": "revision"}, 3, {"auto_compaction_mode": "revision", "auto_compaction_retention": "1000"}],
 	["3.7.3", {"auto_compaction_retention": "7m"}, 3, {"auto_compaction_retention": "7m"}],
-	["3.7.3", {"quota_backend_bytes": 1000000}, 3, {"auto_compaction_retention": "30s", "quota_backend_bytes": 1000000}],
+	["3.7.3", {"quota_backend_bytes": 2000000}, 3, {"auto_compaction_retention": "30s", "quota_backend_bytes": 2000000}],
 	["3.7.3", {"quota_backend_bytes": -1}, 3, {"auto_compaction_retention": "30s"}],
 	["3.7.3", {"quota_backend_bytes": 0}, 3, {"quota_backend_bytes": 0}],
 ]
@@ -29,7 +29,7 @@ test_settings[note] if {
 test_unknown_version if not minimal_plan.settings("1.2.3", work, {}, 3)
 
 quotas := [
-	[{"value_size": 1, "keys": 1, "puts_per_second": 1}, {"quota_backend_bytes": 1}, 2147483648],
+	[{"value_size": 1, "keys": 1, "puts_per_second": 1}, {"quota_backend_bytes": 1048576}, 2147483648],
 	[{"value_size": 1, "keys": 1, "puts_per_second": 1}, {"auto_compaction_mode": "revision"}, 2147483648],
 	[{"value_size": "1MB", "keys": 60000, "puts_per_second": 1000}, {}, 8589934592],
 ]

@@ -171,6 +171,13 @@ def test_what_is_assumed_is_named() -> None:
             3,
             "workload.value_size is 1.0 TiB: it must lie between 0 B and 512.0 MiB",
         ),
+        (
+            "3.7.3",
+            {},
+            {"quota_backend_bytes": 8192},
+            3,
+            "settings.quota_backend_bytes is 8.0 KiB: it must be 0, -1, or at least 1.0 MiB; 8 GiB is 8589934592",
+        ),
         ("3.7.3", {"keys": 0}, {}, 3, "workload.keys is 0: it must lie between 1 and"),
         ("3.7.3", {"keys": "many"}, {}, 3, "workload.keys is 'many', which is not a whole number"),
         ("3.7.3", "x", {}, 3, "workload must be a map of value_size"),
