@@ -40,13 +40,17 @@ _milliseconds := {"heartbeat_interval", "election_timeout"}
 
 _expected := object.union(
 	{
+		"auth_token": "simple, or jwt with its options",
 		"auto_compaction_mode": "periodic or revision",
 		"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number, not negative",
+		"feature_gates": "names with true or false, such as InitialCorruptCheck=true,CompactHashCheck=true",
 		"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
 		"initial_cluster": "a URL with http or https and a port for each member, such as n1=https://10.0.0.1:2380",
 		"initial_cluster_state": "new or existing",
 		"log_level": "debug, info, warn, error, dpanic, panic or fatal",
 		"logger": "zap",
+		"tls_max_version": "TLS1.2 or TLS1.3",
+		"tls_min_version": "TLS1.2 or TLS1.3",
 	},
 	{name: "URLs with http or https and a port, such as https://10.0.0.1:2379" | some name in _urls},
 )
@@ -74,6 +78,22 @@ _form_expected(etcd, name, value) := _expected[name] if {
 	not _binds_names(etcd.version)
 	some url in split(value, ",")
 	_names_host(trim_space(url))
+} else := "cert-file and key-file, or auto-tls, beside URLs with https" if {
+	name in _client_urls
+	some url in split(lower(value), ",")
+	startswith(trim_space(url), "https://")
+	_lacks_certificate(etcd)
+}
+
+_client_urls := {"listen_client_http_urls", "listen_client_urls"}
+
+# Only where no other file can set it. Source: configureClientListeners in server/embed/etcd.go.
+_lacks_certificate(etcd) if {
+	etcd.complete
+	not object.get(etcd.settings, "auto_tls", false)
+	some setting in ["cert_file", "key_file"]
+	not etcd.names[setting]
+	count({setting, "auto_tls", "extra_config"} & etcd.unknown) == 0
 }
 
 # Since 3.2, etcd binds to no name other than localhost. A placeholder is in capitals, or reads like "host_ip", "hostname", "10.0.0.x" or "a.b.c.d".
@@ -105,8 +125,12 @@ _is_wrong_url(url) if {
 	not regex.match(`^((?i)https?://[^/]+:[0-9]*|(?i)unixs?://.*)$`, url)
 }
 
-# Sources: Config.Validate and parseCompactionRetention in server/embed, and readGOMEMLIMIT in Go's runtime.
+# Sources: NewTokenProvider in server/auth, tlsutil.GetTLSVersion, Config.Validate and parseCompactionRetention in server/embed, and readGOMEMLIMIT in Go's runtime.
 _forms := {
+	"auth_token": `^(simple|jwt)(,.*)?$`,
+	"feature_gates": sprintf(`^(%s)?(,(%s)?)*$`, [_gate, _gate]),
+	"tls_max_version": `^TLS1\.[23]$`,
+	"tls_min_version": `^TLS1\.[23]$`,
 	"auto_compaction_mode": `^(periodic|revision)$`,
 	# With a negative duration etcd panics (3.5), or compacts everything at once.
 	"auto_compaction_retention": `^\+?([0-9]+|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`,
@@ -116,6 +140,8 @@ _forms := {
 	"log_level": `^(?i)(debug|info|warn|warning|error|dpanic|panic|fatal)$`,
 	"gomemlimit": `^(off|[0-9]+(([KMGT]i)?B)?)$`,
 }
+
+_gate := `\s*\w+\s*=\s*(1|t|T|TRUE|true|True|0|f|F|FALSE|false|False)\s*`
 
 # Go's durations have no days.
 _form_meant("auto_compaction_retention", value) := sprintf("%dh", [to_number(days) * 24]) if {
