@@ -53,13 +53,18 @@ _name(document) := name if {
 } else := "etcd"
 
 # The keys of a section are called "section.key".
-given(document) := [{"name": key, "form": "key", "spelling": key, "value": value} |
+given(document) := [{"name": key, "form": "key", "spelling": _spelling(key), "value": value} |
 	walk(document, [path, value])
 	count(path) > 0
 	key := concat(".", [sprintf("%v", [part]) | some part in path])
 	_is_setting(key, value)
 	not _is_within_list(document, path)
 ]
+
+# Go matches keys without regard to case.
+_spelling(key) := lower(key) if {
+	lower(key) in _keys
+} else := key
 
 _is_setting(key, value) if {
 	not is_object(value)
@@ -69,7 +74,7 @@ _is_setting(key, value) if {
 
 _is_setting(key, value) if {
 	is_object(value)
-	key in _keys
+	_spelling(key) in _keys
 }
 
 _is_within_list(document, path) if {
