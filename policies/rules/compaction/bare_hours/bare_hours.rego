@@ -12,6 +12,7 @@
 package headroom.rules.compaction.bare_hours
 
 import data.headroom.clusters
+import data.headroom.releases.accepted_values
 import data.headroom.result
 
 warn contains finding if some finding in result.findings("compaction/bare_hours", problems)
@@ -24,8 +25,15 @@ problems contains result.with_value(result.problem(profile, name, text), sprintf
 	object.get(profile.etcd.settings, "auto_compaction_mode", "periodic") == "periodic"
 	value := sprintf("%v", [profile.etcd.settings.auto_compaction_retention])
 	regex.match(`^[1-9][0-9]*$`, value)
-	text := sprintf("%s is %s, which etcd reads as %s in periodic mode%s", [name, value, _hours(value), _effect(profile.etcd)])
+	text := sprintf("%s is %s, which etcd %s %s in periodic mode%s", [name, value, _reads(profile.etcd, name), _hours(value), _effect(profile.etcd)])
 }
+
+# flags/wrong_type reports a number in a config file, where etcd expects a text.
+_reads(etcd, name) := "would read, in quotes, as" if {
+	some entry in etcd.given
+	entry.name == name
+	accepted_values.refusal(etcd, entry)
+} else := "reads as"
 
 # Roles that deploy the etcd of Kubernetes, and choose hours without a unit themselves.
 _of_kubernetes := {"githubixx.etcd", "kubespray"}

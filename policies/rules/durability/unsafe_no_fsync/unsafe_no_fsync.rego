@@ -20,5 +20,10 @@ problems contains result.with_value(result.problem(profile, name, text), false) 
 	some profile in clusters.profiles
 	name := profile.etcd.names.unsafe_no_fsync
 	settings.is_true(profile.etcd.settings.unsafe_no_fsync)
-	text := sprintf("unsafe-no-fsync is on (%s), so a power loss loses acknowledged writes", [name])
+	text := sprintf("unsafe-no-fsync is %s (%s), so a power loss loses acknowledged writes", [_state(profile.etcd.settings.unsafe_no_fsync), name])
 }
+
+# flags/wrong_type reports a text such as "yes", which etcd refuses.
+_state(value) := "on" if {
+	is_boolean(value)
+} else := sprintf("%v, meant as on", [value])
