@@ -73,13 +73,24 @@ def volume(name: str, mounted: bool, attach: bool = True) -> dict[str, Any]:
     return {"name": name, "mount": f"/srv/{name}", "mounted": mounted, "attach": attach, **source}
 
 
-def test_systemd_knows_a_new_mount_unit_before_the_volume_is_mounted() -> None:
-    """Otherwise old systemd unmounts it at once, if fstab had another device for the mount point (systemd issue 17487)."""
+def storage_variables(*volumes: dict[str, Any], in_fstab: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the variables of the role, with a plan of these volumes; those that are named have an entry in fstab."""
+    role = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "vars" / "main.yml"), trusted_as_template=True)
+    mounts = {one["mount"]: {"fstab": {"source": "UUID=old"} if one["name"] in in_fstab else None} for one in volumes}
+    return {
+        **role,
+        "etcd_storage_plan": {"volumes": list(volumes)},
+        "etcd_host_facts": {"systemd": {"running": True}, "mounts": mounts},
+    }
+
+
+def test_systemd_knows_another_device_before_the_volume_is_mounted() -> None:
+    """Otherwise old systemd unmounts it at once (systemd issue 17487). One that is not in fstab yet is unmounted if systemd has no unit of its device."""
     tasks = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "tasks" / "volumes.yml"), trusted_as_template=True)
     names = [task["name"] for task in tasks]
     order = [
-        "Write the volumes that are not mounted to fstab",
-        "Reload systemd for the new mount units",
+        "Correct the entries in fstab of volumes that are not mounted",
+        "Reload systemd for the corrected entries",
         "Mount the volumes, now and at boot",
     ]
     assert [name for name in names if name in order] == order
@@ -89,32 +100,34 @@ def test_systemd_knows_a_new_mount_unit_before_the_volume_is_mounted() -> None:
         for task in (write, mount)
     ]
     assert write["ansible.posix.mount"]["state"] == "present" and entry[0] == entry[1]
-    plan = {"volumes": [volume("new", False), volume("changed", True), volume("same", True, False)]}
-    given = {"etcd_storage_plan": plan, "etcd_host_facts": {"systemd": {"running": True}}}
+    volumes = (volume("first", False), volume("new", False), volume("changed", True), volume("same", True, False))
+    given = storage_variables(*volumes, in_fstab=("new", "changed", "same"))
     templar = Templar(loader=DataLoader(), variables=given)
     looped = [[item["name"] for item in templar.template(task["loop"])] for task in (write, mount)]
     # A changed option takes effect because the second task remounts the volume.
-    assert looped == [["new"], ["new", "changed"]]
+    assert looped == [["new"], ["first", "new", "changed"]]
 
 
 @pytest.mark.parametrize(
-    ("volumes", "before", "after"),
+    ("one", "in_fstab", "before", "after"),
     [
-        ([volume("new", False)], True, False),
-        ([volume("changed", True)], False, True),
-        ([volume("same", True, False)], False, False),
+        (volume("first", False), (), False, True),
+        (volume("new", False), ("new",), True, True),
+        (volume("changed", True), ("changed",), False, True),
+        (volume("same", True, False), ("same",), False, False),
     ],
 )
-def test_systemd_is_reloaded_for_what_changes(volumes: list[dict[str, Any]], before: bool, after: bool) -> None:
-    given = {"etcd_storage_plan": {"volumes": volumes}, "etcd_host_facts": {"systemd": {"running": True}}}
-    templar = Templar(loader=DataLoader(), variables=given)
-    conditions = [task_of(f"Reload systemd for the {kind} mount units")["when"] for kind in ("new", "changed")]
+def test_systemd_is_reloaded_for_what_changes(
+    one: dict[str, Any], in_fstab: tuple[str, ...], before: bool, after: bool
+) -> None:
+    templar = Templar(loader=DataLoader(), variables=storage_variables(one, in_fstab=in_fstab))
+    kinds = ("corrected entries", "changed mount units")
+    conditions = [task_of(f"Reload systemd for the {kind}")["when"] for kind in kinds]
     assert [templar.evaluate_conditional(condition) for condition in conditions] == [before, after]
 
 
 def test_volumes_that_were_unmounted_again_are_named() -> None:
-    role = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "vars" / "main.yml"), trusted_as_template=True)
-    given = {**role, "etcd_storage_plan": {"volumes": [volume("data", False), volume("wal", True)]}}
+    given = storage_variables(volume("data", False), volume("wal", True))
     check = task_of("Assert that the volumes are mounted")["ansible.builtin.assert"]
     templar = Templar(loader=DataLoader(), variables={**given, "inventory_hostname": "n1"})
     assert templar.evaluate_conditional(check["that"]) is False
