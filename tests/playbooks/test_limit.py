@@ -29,6 +29,8 @@ FACTS = {
     "etcd_host_forming_file": "/forming",
     "etcd_host_renewing_file": "/renewing",
     "etcd_host_replaced_file": "/replaced",
+    "etcd_host_unmounted_volumes": [],
+    "etcd_host_new_devices": [],
     "etcd_host_address": "{{ etcd_address }}",
 }
 
