@@ -67,7 +67,10 @@ def test_the_revision_never_falls(tmp_path: Path) -> None:
     assert bumps(tmp_path) == dict.fromkeys(("h1", "h2", "h3"), 4 * BUMP + 500), said
 
 
-@pytest.mark.parametrize(("recorded", "bump"), [({"bump": 4 * BUMP}, 4 * BUMP), ({}, BUMP)])
+@pytest.mark.parametrize(
+    ("recorded", "bump"),
+    [({"bump": 4 * BUMP}, 4 * BUMP), pytest.param({}, BUMP, id="none", marks=pytest.mark.campaign)],
+)
 def test_a_resumed_restore_keeps_its_bump(tmp_path: Path, recorded: dict[str, int], bump: int) -> None:
     """h1 has the new data. Whatever the other hosts have of earlier restores, their new data must equal it."""
     variables = real_snapshot(tmp_path)
