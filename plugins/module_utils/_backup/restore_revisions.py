@@ -23,8 +23,8 @@ def first_revision(record: Mapping[str, Any]) -> int:
     """Return the revision that the data of a restore began with, by its record; 0 without a valid one."""
     snapshot = record.get("snapshot")
     parts = [snapshot.get("revision") if isinstance(snapshot, dict) else None, record.get("bump", DEFAULT_BUMP)]
-    # etcd's user can write the record.
-    valid = all(type(part) is int and 0 <= part <= MAX_REVISION for part in parts)
+    # etcd's user can write the record. A bool is an int, too.
+    valid = all(isinstance(part, int) and not isinstance(part, bool) and 0 <= part <= MAX_REVISION for part in parts)
     return sum(parts) if valid else 0
 
 
