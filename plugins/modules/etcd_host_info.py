@@ -458,6 +458,7 @@ devices:
     - RV(ignore:filesystem_size) is the size in bytes in the superblock of an ext4 or XFS filesystem, none for others.
     - RV(ignore:was_mounted) tells whether an ext4 filesystem has ever been mounted; one that has not is empty. None for other content.
     - RV(ignore:incomplete) tells whether the mkfs of an XFS filesystem was interrupted.
+    - RV(ignore:of_etcd) tells whether the filesystem has a label that role P(etcdops.headroom.etcd_storage#role) gives.
     - RV(ignore:links) are the device's stable names (below C(/dev/disk)); RV(ignore:disks) the whole disks below it, also below LVM and RAID, each
       with name, links, rotational, scheduler and schedulers; RV(ignore:neighbours) the databases and container engines that write to one of
       these disks, each with name, path and disk.
@@ -498,6 +499,7 @@ devices:
       filesystem_size: 10737418240
       was_mounted: true
       incomplete: false
+      of_etcd: true
       links: [/dev/disk/by-id/virtio-etcd-data, /dev/disk/by-uuid/5c1416fc-6481-420b-8ee5-26b1001477a8]
       disks:
         - {name: vdb, links: [/dev/disk/by-id/virtio-etcd-data], rotational: false, scheduler: none, schedulers: [none, mq-deadline]}

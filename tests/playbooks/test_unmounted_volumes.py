@@ -21,7 +21,7 @@ MOUNT = f"mkdir -p {POINT} && mount {DEVICE} {POINT}"
 
 def host(fstab: bool = False, **device: Any) -> dict[str, Any]:
     """The variables of a host with a data device, by default with an ext4 filesystem of etcd."""
-    found = {"exists": True, "is_block": True, "signature": "ext4 filesystem", "label": "etcd-data", "uuid": UUID}
+    found = {"exists": True, "is_block": True, "signature": "ext4 filesystem", "of_etcd": True, "uuid": UUID}
     found.update(mounted_at=[], was_mounted=True)
     facts = {
         "devices": {DEVICE: {**found, **device}},
@@ -34,7 +34,7 @@ def host(fstab: bool = False, **device: Any) -> dict[str, Any]:
     }
 
 
-BLANK = {"signature": None, "label": None, "uuid": None, "was_mounted": None}
+BLANK = {"signature": None, "of_etcd": False, "uuid": None, "was_mounted": None}
 
 # By case: the variables, the commands that mount used volumes, and the devices that become volumes.
 CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
@@ -47,8 +47,8 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     "xfs": (host(was_mounted=None), [], []),
     "xfs_in_fstab": (host(True, was_mounted=None), [MOUNT], []),
     "blank": (host(**BLANK), [], [DEVICE]),
-    "foreign": (host(label="precious"), [], [DEVICE]),
-    "foreign_mounted": (host(label="precious", mounted_at=[POINT]), [], []),
+    "foreign": (host(of_etcd=False), [], [DEVICE]),
+    "foreign_mounted": (host(of_etcd=False, mounted_at=[POINT]), [], []),
     "missing": ({**host(), "etcd_host_facts": {"devices": {DEVICE: {"exists": False, "is_block": False}}}}, [], []),
     "none": ({**host(), "etcd_storage_data_device": ""}, [], []),
 }

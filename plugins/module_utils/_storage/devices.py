@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import Mount
+from ansible_collections.etcdops.headroom.plugins.module_utils._storage import erase_list
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import neighbours as storage_neighbours
 
 # Both superblocks lie within the first bytes of the device.
@@ -129,9 +130,7 @@ def disk_facts(number: str, sysfs: str = "/sys", folder: str = "/dev/disk") -> l
 def filesystem_and_disks(
     device: dict[str, Any], mounts: Sequence[Mount], neighbours: Sequence[storage_neighbours.Neighbour]
 ) -> dict[str, Any]:
-    """Return what etcd_host_info adds to block_devices.device_facts: links, disks, neighbours, and of a filesystem its size, and whether it was mounted and
-    is incomplete.
-    """
+    """Return what etcd_host_info adds to block_devices.device_facts: links, disks and neighbours, and what is known of its filesystem."""
     shown = None
     point = next((mount.mountpoint for mount in mounts if mount.device_number == device["number"]), None)
     if point is not None:
@@ -143,6 +142,7 @@ def filesystem_and_disks(
         "filesystem_size": filesystem_size(head, shown),
         "was_mounted": was_mounted(head),
         "incomplete": is_incomplete(head),
+        "of_etcd": erase_list.is_volume_of_etcd(device),
         **disks_and_neighbours(device["number"], neighbours),
     }
 

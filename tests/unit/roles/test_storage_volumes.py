@@ -146,5 +146,3 @@ def test_the_mount_point_of_a_new_filesystem_belongs_to_root_already() -> None:
 def test_the_labels_are_those_that_a_leftover_id_does_not_erase() -> None:
     variables = DataLoader().load_from_file(str(ROLES / "etcd_storage" / "vars" / "main.yml"))
     assert (variables["_etcd_storage_data"]["label"], variables["_etcd_storage_wal"]["label"]) == ETCD_LABELS
-    host = DataLoader().load_from_file(str(ROLES / "etcd_host" / "vars" / "main.yml"))
-    assert tuple(host["_etcd_host_labels"]) == ETCD_LABELS

@@ -122,3 +122,11 @@ def test_stable_links_in_order_of_preference(tmp_path: Path) -> None:
         f"{folder}/by-id/virtio-2",
         f"{folder}/by-uuid/5c14",
     ]
+
+
+@pytest.mark.parametrize(
+    ("label", "of_etcd"), [("etcd-data", True), ("etcd-wal", True), ("precious", False), (None, False)]
+)
+def test_a_volume_of_etcd_is_known_by_its_label(tmp_path: Path, label: str | None, of_etcd: bool) -> None:
+    device = {"number": "254:16", "resolved": str(tmp_path / "missing"), "label": label}
+    assert devices.filesystem_and_disks(device, [], [])["of_etcd"] is of_etcd
