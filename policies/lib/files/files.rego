@@ -20,6 +20,12 @@ reader := input[0].contents.headroom_lint if {
 
 paths := [entry.path | some entry in entries]
 
+# The folder of a file, with a slash at its end; empty for a file in the working directory.
+folder(path) := regex.replace(path, `[^/]*$`, "")
+
+# A template may have conditions. The reader's names of templates are in plugins/plugin_utils/_reader/recognize.py.
+is_template(path) if regex.match(`\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$`, path)
+
 # The variables that a text of the files expands, such as ETCD_PORT in http://10.0.0.1:${ETCD_PORT}. headroom-lint has resolved those of
 # scripts, and lists them.
 expanded contains name if some name in object.get(reader, "expanded", [])

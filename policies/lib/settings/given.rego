@@ -47,7 +47,5 @@ is_merged(path) if {
 	some other in files.paths
 	other != path
 	regex.match(`compose[^/]*\.(ya?ml|json)$`, other)
-	_folder(other) == _folder(path)
+	files.folder(other) == files.folder(path)
 }
-
-_folder(path) := regex.replace(path, `[^/]*$`, "")

@@ -53,7 +53,7 @@ _compacted_by_client(name) if {
 	every other in folders { startswith(other, folder) }
 }
 
-_folder(path) := regex.replace(path, `[^/]*$`, "") if {
+_folder(path) := files.folder(path) if {
 	path in files.paths
 } else := "" if {
 	path == "."

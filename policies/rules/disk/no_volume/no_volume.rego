@@ -12,6 +12,7 @@
 package headroom.rules.disk.no_volume
 
 import data.headroom.clusters
+import data.headroom.files
 import data.headroom.result
 import data.headroom.settings.given
 
@@ -22,6 +23,6 @@ problems contains result.problem(place, place.names[fact], text) if {
 	some fact in ["data_dir_in_layer", "wal_dir_in_layer"]
 	path := place.facts[fact]
 	not given.is_merged(place.inventory)
-	not regex.match(`\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$`, place.inventory)
+	not files.is_template(place.inventory)
 	text := sprintf("%s is %s, where no volume is mounted, so etcd loses it with the container", [place.names[fact], path])
 }

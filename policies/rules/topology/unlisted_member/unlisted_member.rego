@@ -13,6 +13,7 @@
 package headroom.rules.topology.unlisted_member
 
 import data.headroom.clusters
+import data.headroom.files
 import data.headroom.result
 import data.headroom.settings
 import data.headroom.settings.given
@@ -70,10 +71,9 @@ problems contains result.problem(profile, list.name, text) if {
 # Nothing else can set the URLs.
 _shows_all(profile) if given.shows_everything(profile)
 
-# A template may have conditions.
 _shows_all(profile) if {
 	profile.etcd.format == "config file"
-	not regex.match(`\.(j2|jinja2?|erb|ejs|tmpl|tpl|gotmpl)$`, profile.inventory)
+	not files.is_template(profile.inventory)
 }
 
 # If etcd listens on all addresses of IPv4, it advertises the host's address.
