@@ -162,7 +162,7 @@ def mount_point_problem(volume: Mapping[str, Any], mount: Mapping[str, Any]) -> 
 
 
 def nesting_problem(volumes: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return why a volume must not be mounted below one that is mounted after it, None if there is no such volume. The others may be nested."""
+    """Return the problem of a volume that another one would hide, because that is mounted later and at a folder above; None without one."""
     for inner, outer in combinations([volume for volume in volumes if volume["device"]], 2):
         if _is_below(inner["mount"], outer["mount"]):
             return (
