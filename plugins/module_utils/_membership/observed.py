@@ -8,16 +8,55 @@ A view is what the member on one host answered, as ``Cluster.as_dict`` returns i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
 
+FREE_HOST = "Take {hosts} out of the group, or, if nobody needs that data, stop etcd there (systemctl disable --now etcd), and run this again"
 
-def best_view(views: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the most complete view, one with a quorum if there is any; empty if no member answered."""
-    answered = [view for view in views if view and view.get("members")]
-    return max(answered, key=lambda view: (view["quorum"]["ok"], view["quorum"]["healthy"]), default={})
+
+def best_view(views: Iterable[Mapping[str, Any] | None]) -> Mapping[str, Any]:
+    """Return the most complete view, one with a quorum if there is any; empty if no member was asked."""
+    asked = [view for view in views if view]
+    return max(
+        asked, key=lambda view: (view["quorum"]["ok"], view["quorum"]["healthy"], len(view["members"])), default={}
+    )
+
+
+def choose_view(members: Sequence[Mapping[str, Any]], replaced: Collection[str]) -> Mapping[str, Any]:
+    """Return the best view of the cluster that the hosts keep. A host to be replaced may serve another one.
+
+    members: with ``name`` and ``view``. replaced: names.
+    """
+    kept = best_view(member.get("view") for member in members if member["name"] not in replaced)
+    cluster, views = kept.get("id"), [member.get("view") or {} for member in members]
+    return best_view(view for view in views if not cluster or view.get("id") == cluster)
+
+
+def other_cluster(member: Mapping[str, Any], view: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the view of another cluster, whose member answers on a host; empty if none does. view: of the host's own cluster."""
+    own = member.get("view") or {}
+    return own if own.get("id") and view.get("id") and own["id"] != view["id"] else {}
+
+
+def rival_problems(members: Sequence[Mapping[str, Any]], replaced: Collection[str], where: str) -> list[str]:
+    """Return the problem of hosts that serve different clusters: only the user knows whose data the inventory means.
+
+    members, replaced: as ``choose_view`` has them.
+    """
+    served: dict[str, list[str]] = {}
+    for member in sorted(members, key=lambda one: str(one["host"])):
+        view = member.get("view") or {}
+        if member["name"] not in replaced and view.get("id") and view["quorum"]["ok"]:
+            served.setdefault(view["id"], []).append(member["host"])
+    if len(served) < 2:
+        return []
+    found = ", ".join(
+        f"{' and '.join(hosts)} {'answers' if len(hosts) == 1 else 'answer'} for cluster {cluster}"
+        for cluster, hosts in served.items()
+    )
+    return [f"{where}: {found}: which is meant? {FREE_HOST.format(hosts='the hosts of the others')}"]
 
 
 def was_formed(view: Mapping[str, Any]) -> bool:

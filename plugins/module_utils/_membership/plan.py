@@ -99,10 +99,16 @@ def _plan_host(
     """Return why a host cannot become or remain a member (empty if it can), and its steps to become one (None if it is one)."""
     name, replaced = host["name"], host["name"] in request.replace
     identity = host.get("identity")
+    other = observed.other_cluster(host, view)
+    if replaced and other and other["quorum"]["ok"] and not request.replace_healthy:
+        return (
+            f"{where}: {host['host']} runs a member of another cluster ({other['id']}; this one is {view['id']}), which serves and would lose that "
+            "member. Take the host out of the group, or, if nobody needs that member, confirm its replacement with -e etcd_replace_healthy=true"
+        ), None
     if entry is None:
         if host["has_data"] and not replaced:
             return (
-                f"{where}: {host['host']} holds {_describe_other_data(identity, view)}; {_clearing_advice(host)}",
+                f"{where}: {host['host']} holds {_describe_other_data(identity, view)}; {_clearing_advice(host, other)}",
                 None,
             )
         if request.replace and not replaced:
@@ -119,7 +125,7 @@ def _plan_host(
             return "", Join(name, listed=True)
         if host["has_data"] and not replaced:
             return (
-                f"{where}: {host['host']} holds {_describe_other_data(identity, view)}; {_clearing_advice(host)}",
+                f"{where}: {host['host']} holds {_describe_other_data(identity, view)}; {_clearing_advice(host, other)}",
                 None,
             )
         return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
@@ -158,7 +164,9 @@ def _describe_other_data(identity: Mapping[str, str] | None, view: Mapping[str, 
     return f"data of another cluster ({identity['cluster_id']}; this one is {view.get('id')})"
 
 
-def _clearing_advice(host: Mapping[str, Any]) -> str:
+def _clearing_advice(host: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    if other:  # its member runs: nobody knows yet whether that data is the one that counts
+        return f"its member runs there. {observed.FREE_HOST.format(hosts='the host')}"
     command = REPLACE.format(names=host["name"])
     return f"stop etcd there and move the data aside, or run '{command}', which does both and keeps the data"
 

@@ -21,7 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._membership.membe
     port_problems,
     value_problems,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import parse_request
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request, parse_request
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import Plan
 
 
@@ -84,11 +84,12 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for host in absent:
         missing[host["cluster"]].append(host["host"])
-    groups = [_collect(cluster, own, missing.get(cluster, [])) for cluster, own in hosts.items()]
+    request: Mapping[str, Any] = next((member["request"] for member in members if member.get("request")), {})
+    replaced = _parse_request(request).replace
+    groups = [_collect(cluster, own, missing.get(cluster, []), replaced) for cluster, own in hosts.items()]
 
     endpoints = [{**member, "address": f"{member['address']}:{member['client_port']}"} for member in members]
     problems = duplicate_problems(endpoints, "address", "inventory")
-    request: Mapping[str, Any] = next((group.request for group in groups if group.request), {})
     problems += replaced_problems(hosts, request)
     result = {}
     for group in groups:
@@ -101,27 +102,37 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
 
 @dataclass(frozen=True)
 class _Group:
-    """The hosts of one cluster in this run, those that are not in it, and what the hosts observed, as ``form_clusters`` describes it."""
+    """The hosts of one cluster in this run, those that are not in it, and what the hosts observed, as ``form_clusters`` describes it.
+
+    rivals: the problem of hosts that serve different clusters.
+    """
 
     cluster: str
     members: list[dict[str, Any]]
     absent: list[str]
     view: Mapping[str, Any]
+    rivals: list[str]
     record: Mapping[str, Any]
     comparison: Mapping[str, Any] | None
     request: Mapping[str, Any]
 
 
-def _collect(cluster: str, members: list[dict[str, Any]], absent: list[str]) -> _Group:
-    """Return the group of a cluster. Moves what the hosts observed from the members to the group."""
-    views = [member.pop("view", {}) for member in members]
+def _collect(cluster: str, members: list[dict[str, Any]], absent: list[str], replaced: Sequence[str]) -> _Group:
+    """Return the group of a cluster. Moves what the hosts observed from the members to the group, but for their views. replaced: names."""
+    view = observed.choose_view(members, replaced)
     records = [member.pop("integrity_record", {}) for member in members]
-    comparisons = [member.pop("comparison", {}) for member in members]
+    comparisons = [
+        found
+        for member in members
+        for found in [member.pop("comparison", {})]
+        if not observed.other_cluster(member, view)
+    ]
     return _Group(
         cluster,
         members,
         absent,
-        view=observed.best_view(views),
+        view=view,
+        rivals=observed.rival_problems(members, replaced, f"cluster {cluster}"),
         record=newest_record(records),
         comparison=next((found for found in reversed(comparisons) if found), None),
         request=next((member["request"] for member in members if member.get("request")), {}),
@@ -138,6 +149,8 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
             f"{where}: this run leaves out {', '.join(sorted(group.absent))}; "
             "run without --limit, or with all hosts of the cluster. For a host of another cluster, set its etcd_cluster_name in the inventory"
         )
+    if group.rivals:  # alone, because the other problems would be those of a cluster that is perhaps not meant
+        return {}, problems + group.rivals
     existing = is_formed(own, group.view)
     changes: dict[str, Any] = {}
     moving: set[str] = set()
@@ -153,7 +166,10 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         moving = observed.moving_hosts(group.view, own)
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
     advice = {member["host"]: recovery.advise(group.view, [member], own) for member in kept}
+    first_host = min(own, key=lambda member: (existing and not _has_member(member, group.view), member["host"]))["host"]
     own = [{**member, "moves": member["host"] in moving, "recovery": advice.get(member["host"], "")} for member in own]
+    for member in own:
+        member.pop("view", None)
     problems += [
         *value_problems(own),
         *address_problems(own),
@@ -166,9 +182,13 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         "former_client_urls": observed.former_client_urls(group.view, own),
         "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
         "members": {member["host"]: member for member in own},
-        "first_host": min(own, key=lambda member: (existing and not member["has_data"], member["host"]))["host"],
+        "first_host": first_host,
     }
     return formed, problems
+
+
+def _has_member(member: Mapping[str, Any], view: Mapping[str, Any]) -> bool:
+    return member["has_data"] and not observed.other_cluster(member, view)
 
 
 def release_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, Any], where: str) -> list[str]:
@@ -191,8 +211,12 @@ def release_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, An
 def replaced_problems(clusters: Mapping[str, list[dict[str, Any]]], given: Mapping[str, Any]) -> list[str]:
     """Return the problems of the names to replace. Raises TopologyError for an invalid request."""
     names = {cluster: [member["name"] for member in own] for cluster, own in clusters.items()}
+    return plan.replaced_problems(names, _parse_request(given))
+
+
+def _parse_request(given: Mapping[str, Any]) -> Request:
     try:
-        return plan.replaced_problems(names, parse_request(given))
+        return parse_request(given)
     except ValueError as error:
         raise TopologyError(str(error)) from error
 

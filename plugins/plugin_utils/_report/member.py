@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.settings import DEFAULT_QUOTA, QUOTA
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import observed
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage.live_latency import MIN_SAMPLES
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.layout import NONE
 
@@ -27,10 +28,7 @@ Member = Mapping[str, Any]
 
 def best_view(members: Sequence[Member]) -> Mapping[str, Any]:
     """Return the best view of the cluster: with a quorum first, then with the most healthy members."""
-    views = [cluster for cluster in ((member.get("info") or {}).get("cluster") for member in members) if cluster]
-    return max(
-        views, key=lambda view: (view["quorum"]["ok"], view["quorum"]["healthy"], len(view["members"])), default={}
-    )
+    return observed.best_view((member.get("info") or {}).get("cluster") for member in members)
 
 
 def is_deployed(members: Sequence[Member]) -> bool:
