@@ -19,6 +19,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._release.view imp
 UPGRADE, DOWNGRADE, NONE = "upgrade", "downgrade", "none"
 # The first series that cannot replay entries of the v2 API; see v2_entries.
 WITHOUT_V2 = "3.7"
+# The last series that does not answer requests about downgrades.
+WITHOUT_CANCEL = "3.5"
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,18 @@ def _alarm_problems(cluster: Cluster) -> Iterator[str]:
         yield f"the alarm NOSPACE is set for {', '.join(full)}: free space with the playbook nospace first"
     if cluster.corruption:
         yield cluster.corruption
+
+
+def cancel_problem(members: Sequence[MemberRelease]) -> str:
+    """Return why an enabled downgrade cannot be cancelled now: 3.5 neither tells of one nor cancels it. Empty if it can, or none can be enabled."""
+    silent = [f"{member.name} ({member.error})" for member in members if not member.server]
+    running = running_releases(members)
+    if not (silent and running) or _key(running[-1]) > _key(WITHOUT_CANCEL):
+        return ""
+    return (
+        f"no member above etcd {WITHOUT_CANCEL} answers, and {WITHOUT_CANCEL} cannot cancel a downgrade: start {', '.join(silent)} first, or finish the "
+        "downgrade. To replace a lost member, a cluster whose other members run it needs no cancellation"
+    )
 
 
 def enabled_problem(members: Sequence[MemberRelease], release: str) -> str:

@@ -70,8 +70,11 @@ class Steps:
         return changes
 
     def cancel(self, *, check: bool = False) -> bool:
-        """Cancel an enabled downgrade. Returns whether one was enabled."""
+        """Cancel an enabled downgrade. Returns whether one was enabled. Raises ReleaseError if the members that answer do not know."""
         members = self._members()
+        problem = change.cancel_problem(members)
+        if problem:
+            raise ReleaseError(problem)
         enabled = any(member.downgrade_to for member in members)
         if enabled and not check:
             self._downgrade(members, "cancel")

@@ -15,9 +15,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
     Quorum,
     unreachable_cluster,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._release import change as release_change
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.change import Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.view import MemberRelease
+from ansible_collections.etcdops.headroom.plugins.module_utils._release.waits import ReleaseError, Steps
 
 NAMES = ("a", "b", "c")
 
@@ -141,6 +143,40 @@ def test_a_cluster_that_does_not_answer() -> None:
     found = release_change.find_blockers(unreachable_cluster("refused"), [], Request("3.6.16", {}))
     assert [blocker.transient for blocker in found] == [True]
     assert "no member of the cluster answers (refused)" in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("answers", "problem"),
+    [
+        (
+            ("3.5.35", "3.5.35", ""),
+            "no member above etcd 3.5 answers, and 3.5 cannot cancel a downgrade: start c (down) first",
+        ),
+        (("3.5.35", "3.5.35", "3.5.35"), ""),
+        (("3.5.35", "3.6.16", ""), ""),
+        (("3.6.16", "3.6.16", ""), ""),
+        (("", "", ""), ""),
+    ],
+)
+def test_a_downgrade_is_cancelled_only_through_a_member_that_knows_of_it(
+    answers: tuple[str, ...], problem: str
+) -> None:
+    given = [
+        release(name, server) if server else MemberRelease(name, "", error="down")
+        for name, server in zip(NAMES, answers)
+    ]
+    found = release_change.cancel_problem(given)
+    assert found.startswith(problem) and bool(found) == bool(problem)
+
+
+def test_an_unknown_downgrade_does_not_count_as_cancelled() -> None:
+    class Answered(Steps):
+        def observe(self) -> tuple[Cluster, list[MemberRelease]]:
+            return cluster(), [*members("3.5.35", "3.5.35"), MemberRelease("c", "", error="down")]
+
+    steps = Answered(Connection("/none/etcdctl", None, None, None, 1.0), [], 1.0)
+    with pytest.raises(ReleaseError, match=r"start c \(down\) first"):
+        steps.cancel()
 
 
 def test_members_are_downgraded_once_every_storage_has_followed() -> None:
