@@ -138,7 +138,7 @@ cluster:
           type: list
           elements: str
         version:
-          description: Its etcd version.
+          description: Its etcd version, without the suffix of a custom build. RV(process.version) has it.
           type: str
         db_size:
           description: Size of its database file in bytes.

@@ -64,7 +64,7 @@ class MemberList:
 class Status:
     """The status that a member reports. ``leader`` is empty if it knows none; sizes are bytes.
 
-    downgrade_to: the minor version that a downgrade is enabled to, empty without one; 3.5 does not tell.
+    version: without the suffix of a custom build. downgrade_to: the minor version that a downgrade is enabled to, empty without one; 3.5 does not tell.
     """
 
     member_id: str
@@ -94,6 +94,7 @@ class Health:
 NOSPACE, CORRUPT = "NOSPACE", "CORRUPT"
 # etcdctl appends the types, without their members.
 _ACTIVE_ALARMS = "Active Alarm(s)"
+_RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,7 @@ def _status(data: dict[str, Any]) -> Status:
     leader = int(data.get("leader", 0))
     return Status(
         member_id=_hex_id(data.get("header", {}).get("member_id", 0)),
-        version=str(data.get("version", "")),
+        version=base_release(str(data.get("version", ""))),
         leader=_hex_id(leader) if leader else "",
         learner=bool(data.get("isLearner", False)),
         db_size=int(data.get("dbSize", 0)),
@@ -276,6 +277,12 @@ def _status(data: dict[str, Any]) -> Status:
         revision=int(data.get("header", {}).get("revision", 0)),
         downgrade_to=downgrade_target(data),
     )
+
+
+def base_release(text: str) -> str:
+    """Return the release that a member is built from: "3.6.16" of "3.6.16-acme", a custom build, or "3.7.0" of "3.7.0-rc.1". Empty without one."""
+    found = _RELEASE.match(text)
+    return found.group() if found else ""
 
 
 def downgrade_target(status: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     EtcdctlError,
+    base_release,
     downgrade_target,
     run_etcdctl,
 )
@@ -26,7 +27,7 @@ _THREADS = 16
 class MemberRelease:
     """The answer of one member.
 
-    server: its own release. cluster, storage: such as "3.6.0", storage empty in 3.5. downgrade_to: the minor version that
+    server: its own release, without the suffix of a custom build. cluster, storage: such as "3.6.0", storage empty in 3.5. downgrade_to: the minor version that
     a downgrade is enabled to, empty without one; 3.5 does not tell. error: why the member did not answer.
     """
 
@@ -62,10 +63,11 @@ def _observe(connection: Connection, member: Member) -> MemberRelease:
 def parse_version(text: str) -> dict[str, str]:
     """Parse what a member serves under /version. Raises EtcdctlError."""
     data = _json(text)
-    if not isinstance(data, dict) or not data.get("etcdserver"):
+    server = base_release(str(data.get("etcdserver", ""))) if isinstance(data, dict) else ""
+    if not server:
         raise EtcdctlError(f"/version: expected the release of etcd, got {text[:80]!r}")
     return {
-        "server": str(data["etcdserver"]),
+        "server": server,
         "cluster": str(data.get("etcdcluster", "")),
         "storage": str(data.get("storage", "")),
     }

@@ -67,6 +67,22 @@ def test_parse_status(version: str, quota: int | None) -> None:
         assert (status.learner, status.errors) == (False, [])
 
 
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("3.6.16", "3.6.16"),
+        ("3.6.16-acme", "3.6.16"),
+        ("3.6.16+acme.1", "3.6.16"),
+        ("3.7.0-rc.1", "3.7.0"),
+        ("", ""),
+        ("dev", ""),
+    ],
+)
+def test_the_release_of_a_custom_build(text: str, release: str) -> None:
+    found = etcdctl.parse_status(json.dumps([{"Endpoint": "x", "Status": {"version": text}}]))
+    assert found["x"].version == release
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_parse_status_leaves_out_silent_endpoints(version: str) -> None:
     assert len(etcdctl.parse_status(answer(version, "status, one down").stdout)) == 2
