@@ -59,7 +59,9 @@ options:
     default: false
     version_added: 0.3.0
   started:
-    description: With O(state=checked), the release that the unit of each member starts, by the member's name.
+    description:
+      - With O(state=checked), the release that the unit of each member starts, by the member's name. Empty if it is unknown.
+      - A member without a name here is an obstacle, because the change would not reach it, unless the change has begun. Without any names, none is.
     type: dict
     default: {}
   configuration:

@@ -89,6 +89,9 @@ def find_blockers(cluster: Cluster, members: Sequence[MemberRelease], request: R
     cancels = request.cancel and cluster.quorum.ok
     if not (request.members_planned or cancels):
         found += _member_problems(cluster, request)
+    # Once the change has begun, only its completion helps: members of mixed releases cannot be removed.
+    if not (request.members_planned or request.cancel or has_begun(running_releases(members), request.release)):
+        found += [Blocker(text) for text in _unlisted_problems(cluster, request)]
     if not request.members_planned:
         found += [Blocker(text) for text in _alarm_problems(cluster)]
     return found
@@ -161,6 +164,15 @@ def _member_problems(cluster: Cluster, request: Request) -> Iterator[Blocker]:
             )
 
 
+def _unlisted_problems(cluster: Cluster, request: Request) -> Iterator[str]:
+    """Yield members that no host of the inventory has: they would keep their release, and the cluster would stay mixed."""
+    for member in cluster.members:
+        if request.started and member.role != "learner" and member.name not in request.started:
+            yield (
+                f"{member.name or member.id} is a member, but not in the inventory: put its host into the group, or remove it with the playbook scale first"
+            )
+
+
 def _was_changed(member: Member, request: Request) -> bool:
     """Return whether this change stopped the member: its unit already starts the requested release."""
     return request.started.get(member.name) == request.release
@@ -205,6 +217,7 @@ def settled_problem(members: Sequence[MemberRelease], release: str) -> str:
             return f"{member.name} does not answer ({member.error})"
         if member.server != release:
             return f"{member.name} runs {member.server}, not {release}"
+    for member in members:  # after the releases of all: the cluster version waits for them
         if member.cluster != target:
             return f"{member.name} is at cluster version {member.cluster}, not yet at {target}"
         if member.storage and member.storage != target:

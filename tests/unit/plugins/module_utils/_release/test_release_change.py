@@ -97,8 +97,36 @@ def test_all_blockers_are_named_at_once() -> None:
 
 def test_a_member_that_this_change_took_down_is_no_blocker() -> None:
     view = cluster(b={"healthy": False, "health_error": "refused"})
-    assert not blockers(Request("3.6.16", {"b": "3.6.16"}), "3.5.35", "3.5.35", "3.5.35", view=view)
-    assert blockers(Request("3.6.16", {"b": "3.5.35"}), "3.5.35", "3.5.35", "3.5.35", view=view)
+    started = dict.fromkeys(NAMES, "3.5.35")
+    assert not blockers(Request("3.6.16", {**started, "b": "3.6.16"}), "3.5.35", "3.5.35", "3.5.35", view=view)
+    assert blockers(Request("3.6.16", started), "3.5.35", "3.5.35", "3.5.35", view=view)
+
+
+UNLISTED = (
+    "c is a member, but not in the inventory: put its host into the group, or remove it with the playbook scale first"
+)
+
+
+@pytest.mark.parametrize(
+    ("request_", "servers", "problem"),
+    [
+        (Request("3.6.16", {"a": "3.5.35", "b": ""}), ("3.5.35",) * 3, [UNLISTED]),
+        (Request("3.5.35", {"a": "3.6.16", "b": ""}, downgrade=True), ("3.6.16",) * 3, [UNLISTED]),
+        (Request("3.5.35", {"a": "3.5.34", "b": ""}), ("3.5.34",) * 3, [UNLISTED]),
+        (Request("3.6.16", {"a": "3.5.35", "b": "", "c": ""}), ("3.5.35",) * 3, []),
+        # The units are unknown.
+        (Request("3.6.16", {}), ("3.5.35",) * 3, []),
+        # The play removes it first.
+        (Request("3.6.16", {"a": "", "b": ""}, members_planned=True), ("3.5.35",) * 3, []),
+        # Begun by an earlier release of this collection: scale refuses to remove a healthy member until all others run one release.
+        (Request("3.6.16", {"a": "", "b": ""}), ("3.6.16", "3.5.35", "3.5.35"), []),
+        (Request("3.6.16", {"a": "", "b": ""}, cancel=True), ("3.6.16",) * 3, []),
+    ],
+)
+def test_a_member_that_the_change_would_not_reach(
+    request_: Request, servers: tuple[str, ...], problem: list[str]
+) -> None:
+    assert blockers(request_, *servers) == problem
 
 
 def test_a_member_that_the_play_removes_first_is_no_blocker() -> None:
@@ -194,6 +222,7 @@ def test_members_are_downgraded_once_every_storage_has_followed() -> None:
     [
         (members("3.6.16", "3.6.16", "3.6.16"), ""),
         (members("3.5.35", "3.5.35", "3.5.35"), "a runs 3.5.35, not 3.6.16"),
+        (members("3.6.16", "3.6.16", "3.5.35", cluster="3.5.0"), "c runs 3.5.35, not 3.6.16"),
         (members("3.6.16", "3.6.16", cluster="3.5.0"), "a is at cluster version 3.5.0, not yet at 3.6.0"),
         (members("3.6.16", "3.6.16", storage="3.5.0"), "a is at storage version 3.5.0"),
         (members("3.6.16", "3.6.16", downgrade_to="3.6"), "a downgrade to 3.6 is still enabled"),
