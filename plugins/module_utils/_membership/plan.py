@@ -206,6 +206,7 @@ def _plan_removals(
         join = result.joins.get(host["host"]) if host else None
         if join and join.remove and member["role"] != "learner" and not obstacles.is_healthy(member):
             result.removes.append(Removal(member["id"], member["name"] or member["id"], down=True))
+    kept = {str(host["name"]) for host in matched.values()}
     for member in leaving:
         name = member["name"] or member["id"]
         if name in request.remove or member["id"] in request.remove:
@@ -214,11 +215,12 @@ def _plan_removals(
             result.removes.append(Removal(member["id"], name, down=first))
         else:
             kind = "learner" if member["role"] == "learner" else "member"
+            # A host that is kept may have the same name, which is never removed.
+            shown, given = (f"{name} ({member['id']})", member["id"]) if name in kept else (name, name)
             result.problems.append(
-                f"{where}: its {kind} {name} is not in the inventory. To remove it, add "
-                f'-e \'{{"etcd_scale_remove": ["{name}"]}}\'; to keep it, put its host into the inventory'
+                f"{where}: its {kind} {shown} is not in the inventory. To remove it, add "
+                f'-e \'{{"etcd_scale_remove": ["{given}"]}}\'; to keep it, put its host into the inventory'
             )
-    kept = {str(host["name"]) for host in matched.values()}
     result.problems += [
         f"{where}: etcd_scale_remove names {name}, whose host is still in the inventory; take it out of the group first"
         for name in request.remove

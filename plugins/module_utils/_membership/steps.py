@@ -98,7 +98,7 @@ def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, A
         if host["name"] in request.replace and host["host"] not in plan.joins
         if entry["name"] == host["name"] and was_replaced(host, entry)
     ]
-    gone = [name for name in request.remove if name not in [removal.name for removal in plan.removes]]
+    gone = [name for name in request.remove if not any(name in (removal.name, removal.id) for removal in plan.removes)]
     lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]
     return lines + [f"{name} is not a member of this cluster" for name in gone]
 

@@ -148,6 +148,19 @@ def test_refusals_name_the_cause(case):
     assert all(problem.startswith("cluster c: ") for problem in problems)
 
 
+def test_a_namesake_of_a_kept_member_is_removed_by_its_id():
+    """The name would mean the member that stays."""
+    members = (*THREE, member("n3", id="id-old", peer_urls=["https://10.0.0.9:2380"], healthy=False))
+    [problem] = plan(members, own("n1", "n2", "n3")).problems
+    assert (
+        'its member n3 (id-old) is not in the inventory. To remove it, add -e \'{"etcd_scale_remove": ["id-old"]}\''
+        in problem
+    )
+    found = plan(members, own("n1", "n2", "n3"), remove=["id-old"])
+    assert (found.problems, [removal.id for removal in found.removes]) == ([], ["id-old"])
+    assert not any("is not a member of this cluster" in line for line in found.lines), found.lines
+
+
 def test_a_dead_member_is_removed_while_a_downgrade_is_enabled():
     members = (member("n1", role="leader", downgrade_to="3.6"), *DEAD[1:])
     found = plan(members, own("n1", "n3"), remove=["n2"], allow_even=True)
