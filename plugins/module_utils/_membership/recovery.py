@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Name the way out for a member whose data is lost. Pure.
 
-A view is the cluster as ``Cluster.as_dict`` returns it; empty if no member answered. Members are as ``topology.form_clusters`` has them.
+A view is the cluster as ``Cluster.as_dict`` returns it; empty if no member was asked, as on hosts without etcd.
+Members are as ``topology.form_clusters`` has them.
 """
 
 from __future__ import annotations
@@ -35,9 +36,12 @@ def advise(view: Mapping[str, Any], lost: Sequence[Mapping[str, Any]], members: 
     listed = f", which the cluster lists with the id{'s' if len(ids) > 1 else ''} {' and '.join(ids)}" if ids else ""
     command = REPLACE.format(names=",".join(member["name"] for member in lost))
     replace = f"replace the member{'s' if several else ''}{listed}: run '{command}'"
-    if not view or view["quorum"]["ok"]:
+    if view and view["quorum"]["ok"]:
         return replace
+    # On hosts without etcd nothing answers, and site.yml, which installs it, is refused while one of them has no data.
+    hosts = " and ".join(member["host"] for member in lost)
+    way = f" (if they were reinstalled: take {hosts} out of the group, run site.yml, and put {hosts} back)"
     return (
-        f"start etcd on the other hosts until they have a quorum, and {replace}. If most members are lost for good, run "
+        f"start etcd on the other hosts until they have a quorum{'' if view.get('members') else way}, and {replace}. If most members are lost for good, run "
         f"'{RESCUE.format(cluster=cluster)}'"
     )

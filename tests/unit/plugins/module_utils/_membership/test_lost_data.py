@@ -10,6 +10,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._membership impor
 
 from tests.unit.plugins.module_utils._membership.members import (
     NO_QUORUM,
+    NONE_ANSWERS,
     REPLACE,
     answered,
     deployed,
@@ -17,6 +18,17 @@ from tests.unit.plugins.module_utils._membership.members import (
     member,
     view,
     with_request,
+)
+
+RESCUE = (
+    "If most members are lost for good, run 'ansible-playbook etcdops.headroom.restore_lost_quorum "
+    "-e etcd_restore_confirm=etcd'"
+)
+
+
+NOT_RUNNING = (
+    "start etcd on the other hosts until they have a quorum (if they were reinstalled: take n2 out of the group, run site.yml, and put n2 "
+    f"back), and replace the member: run '{REPLACE}n2'. {RESCUE}"
 )
 
 
@@ -33,8 +45,9 @@ from tests.unit.plugins.module_utils._membership.members import (
             ("n2", "n3"),
             f"replace the members, which the cluster lists with the ids id-n2 and id-n3: run '{REPLACE}n2,n3'",
         ),
-        # It is not known whether the cluster lists it.
-        ({}, ("n2",), f"replace the member: run '{REPLACE}n2'"),
+        # All hosts were reinstalled or their members are stopped, and replace needs a quorum.
+        ({}, ("n2",), NOT_RUNNING),
+        (NONE_ANSWERS, ("n2",), NOT_RUNNING),
         (
             view("n1"),
             ("n4",),
@@ -44,8 +57,7 @@ from tests.unit.plugins.module_utils._membership.members import (
             NO_QUORUM,
             ("n2",),
             f"start etcd on the other hosts until they have a quorum, and replace the member, which the cluster lists with the id id-n2: run "
-            f"'{REPLACE}n2'. If most members are lost for good, run 'ansible-playbook etcdops.headroom.restore_lost_quorum "
-            "-e etcd_restore_confirm=etcd'",
+            f"'{REPLACE}n2'. {RESCUE}",
         ),
     ],
 )
@@ -115,6 +127,12 @@ def test_new_disk_among_unmounted_volumes_forms_no_cluster(hosts):
 )
 def test_volumes_of_which_none_was_replaced_form_a_cluster(hosts):
     assert topology.form_clusters(hosts)["etcd"]["state"] == "new"
+
+
+def test_the_other_hosts_start_without_the_one_that_lost_its_data():
+    """The advice for reinstalled hosts: form_clusters accepts them while the host is out of the group, and keeps what exists."""
+    found = topology.form_clusters([member("n1", has_data=True, view={}), member("n3", has_data=True, view={})])["etcd"]
+    assert (found["state"], list(found["members"])) == ("existing", ["n1", "n3"])
 
 
 def recoveries(*members):
