@@ -49,6 +49,26 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {**host(), "etcd_memory_max": "16GB"},
         ["etcd_memory_max (16.0 GiB) is above the memory of the host (8.0 GiB)"],
     ),
+    # The variable is set for the whole group, and this host is not the one whose directory was moved.
+    "data in another folder, running": (
+        host(member={"other_data_dir": "/old"}, unit={"active_state": "active"}),
+        [
+            "its member is in /old, and etcd would start empty in /var/lib/etcd/data; etcd still runs here: set etcd_data_dir only for the host whose "
+            "directory you moved (in its host_vars), and do not stop this member while another one is down"
+        ],
+    ),
+    "data in another folder, stopped": (
+        host(member={"other_data_dir": "/old"}, unit={"active_state": "inactive"}),
+        [
+            "its member is in /old, and etcd would start empty in /var/lib/etcd/data; set etcd_data_dir of this host back, or move the directory"
+        ],
+    ),
+    "data in another folder, without a unit": (
+        host(member={"other_data_dir": "/old"}, unit=None),
+        [
+            "its member is in /old, and etcd would start empty in /var/lib/etcd/data; set etcd_data_dir of this host back, or move the directory"
+        ],
+    ),
 }
 
 
