@@ -15,6 +15,7 @@ from tests.playbooks.variables import PROJECT, evaluate
 CONFIG = {"name": "etcd-1", "quota-backend-bytes": 2147483648, "initial-cluster-state": "new"}
 # Of CONFIG and of the unit below. If a change of the role changes this, it restarts every member of every cluster that was deployed before.
 DIGEST = "9f58916695290972"
+PEER_URL = "https://192.0.2.11:2380"
 UNIT = "[Service]\nEnvironment=HEADROOM_DIGEST=\nExecStart=/opt/etcd/3.7.3/etcd\n"
 SHA256 = {
     "config": hashlib.sha256(b"the configuration").hexdigest(),
@@ -28,12 +29,13 @@ def member(**changed: Any) -> dict[str, Any]:
         "_etcd_config": CONFIG,
         "_etcd_config_text": "the configuration",
         "etcd_tls_fingerprint": "f1",
-        "etcd_cluster": {"members": {"localhost": {"moves": False}}},
+        "etcd_cluster": {"members": {"localhost": {"moves": False, "peer_url": PEER_URL}}},
         "etcd_config_file": "/etc/etcd/etcd.yml",
         "etcd_host_unit_file": "/etc/systemd/system/etcd.service",
         "etcd_host_forming_file": "/etc/etcd/forming",
         "etcd_host_renewing_file": "/etc/etcd/renewing",
         "etcd_host_facts": {
+            "etcd": None,
             "unit": {
                 "digest": DIGEST,
                 "active_state": "active",
@@ -51,11 +53,16 @@ def member(**changed: Any) -> dict[str, Any]:
     variables = copy.deepcopy(variables)
     facts = variables["etcd_host_facts"]
     for name, value in changed.items():
-        target = facts["unit"] if name in facts["unit"] else variables
+        target = facts["unit"] if name in facts["unit"] else facts if name in facts else variables
         if name.startswith("/"):
             target = facts["files"]
         target[name] = value
     return variables
+
+
+def advertises(url: str) -> dict[str, Any]:
+    """Return the answer of a member that was started with this peer URL."""
+    return {"process": {"running": True, "settings": {"initial_advertise_peer_urls": [url]}}}
 
 
 # By case: the variables, and whether the member restarts and whether anything changes.
@@ -65,7 +72,11 @@ CASES: dict[str, tuple[dict[str, Any], bool, bool]] = {
     "setting": (member(_etcd_config={**CONFIG, "quota-backend-bytes": 1}), True, True),
     "other certificates": (member(etcd_tls_fingerprint="f2"), True, True),
     "staged certificates": (member(etcd_tls_staged=True), True, True),
-    "moves": (member(etcd_cluster={"members": {"localhost": {"moves": True}}}), True, True),
+    "moves": (member(etcd_cluster={"members": {"localhost": {"moves": True, "peer_url": PEER_URL}}}), True, True),
+    "runs with the former peer URL": (member(etcd=advertises("https://192.0.2.1:2380")), True, True),
+    "runs with its peer URL": (member(etcd=advertises(PEER_URL)), False, False),
+    "does not answer": (member(etcd=None), False, False),
+    "process without settings": (member(etcd={"process": {"running": True, "settings": {}}}), False, False),
     "stopped": (member(active_state="inactive"), True, True),
     "crashed": (member(active_state="failed", digest=None), True, True),
     "starting": (member(active_state="activating"), True, True),
@@ -90,7 +101,7 @@ def test_what_restarts_a_member(tmp_path: Path) -> None:
     assert found["as configured"]["unit"] == UNIT.replace("DIGEST=", f"DIGEST={DIGEST}")
     for case, (_variables, restarts, changes) in CASES.items():
         assert (found[case]["restarts"], found[case]["changes"]) == (restarts, changes), (case, found[case])
-    others = {"staged certificates", "moves", "stopped with staged certificates"}
+    others = {"staged certificates", "moves", "stopped with staged certificates", "runs with the former peer URL"}
     assert {case for case in CASES if not found[case]["decided_by_digest"]} == others
 
 
