@@ -43,7 +43,9 @@ options:
     type: int
     default: 120
   prefer:
-    description: Names of members that are preferred as the next leader, such as those that were already changed.
+    description:
+      - Names of members that this play has changed already. They are preferred as the next leader.
+      - If this play still holds the lock for one of them, because its release got no answer, the module releases it.
     type: list
     elements: str
     default: []
@@ -181,7 +183,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
     connection_from_params,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import release_lock
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import RELEASE_SECONDS, release_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_drain import Drain
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_error import MemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_start import Start
@@ -202,7 +204,7 @@ def serve(params: dict[str, Any], link: Connection, check: bool) -> dict[str, An
     given = {name: params[name] for name in fields}
     result = Start(link=link, settings=params["settings"] or {}, check=check, **given).wait()
     if not check:
-        PlayLock.from_params(link, params).release()
+        PlayLock.from_params(link, params).release(RELEASE_SECONDS)
     return result
 
 
@@ -213,7 +215,7 @@ def unlock(params: dict[str, Any], link: Connection, check: bool) -> dict[str, A
     if lock.unjudged_play():
         raise MemberError(lock.busy, unjudged_play=lock.unjudged_play())
     if abandoned and not check:
-        release_lock(link, params["endpoints"], abandoned.lease)
+        release_lock(link, params["endpoints"], abandoned.lease, RELEASE_SECONDS)
     return {"changed": abandoned is not None}
 
 

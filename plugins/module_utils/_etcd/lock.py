@@ -34,6 +34,8 @@ KEY = "/headroom/lock"
 TTL_SECONDS = 60
 # Between two attempts while another holder has the lock.
 POLL_SECONDS = 2.0
+# How long a play tries to release the lock, and the pause between two attempts. A lock that stays blocks its next member.
+RELEASE_SECONDS, RELEASE_PAUSE = 15.0, 1.0
 
 
 class LockError(ValueError):
@@ -176,17 +178,35 @@ def remaining_seconds(connection: Connection, endpoints: list[str], lease: str) 
     return max(int(_json(_output_of(answer, "reading the lock's lease")).get("ttl", 0)), 0)
 
 
-def release_lock(connection: Connection, endpoints: list[str], lease: str) -> None:
-    """Release the lock by revoking its lease. A lease that cannot be revoked expires by itself."""
-    run_etcdctl(connection, endpoints, "lease", "revoke", lease)
+def release_lock(connection: Connection, endpoints: list[str], lease: str, patience: float = 0) -> None:
+    """Release the lock by revoking its lease, unless it has expired. Without an answer, try again for ``patience`` seconds.
+
+    Raises LockError or EtcdctlError. The lease then expires by itself.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        answer = run_etcdctl(connection, endpoints, "lease", "revoke", lease)
+        if answer.returncode == 0 or "lease not found" in answer.stderr:
+            return
+        if time.monotonic() >= deadline:
+            raise LockError(f"releasing the lock: {failure_reason(answer)}")
+        time.sleep(RELEASE_PAUSE)
 
 
-def release_lock_of(connection: Connection, endpoints: list[str], holder: Holder) -> bool:
-    """Release the lock if this holder has it, whichever process acquired it. Returns whether it did."""
-    held = read_lock(connection, endpoints)
+def release_lock_of(connection: Connection, endpoints: list[str], holder: Holder, patience: float = 0) -> bool:
+    """Release the lock if this holder has it, whichever process acquired it, as ``release_lock`` does. Returns whether it had the lock."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            held = read_lock(connection, endpoints)
+            break
+        except LockError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(RELEASE_PAUSE)
     if held is None or held.holder != holder:
         return False
-    release_lock(connection, endpoints, held.lease)
+    release_lock(connection, endpoints, held.lease, deadline - time.monotonic())
     return True
 
 
@@ -251,7 +271,8 @@ def hold_lock(
         yield keeper
     finally:
         keeper.stop()
-        release_lock(connection, endpoints, lease)
+        with contextlib.suppress(LockError):  # the lease expires by itself
+            release_lock(connection, endpoints, lease)
 
 
 def _output_of(answer: ProcessResult, what: str) -> str:

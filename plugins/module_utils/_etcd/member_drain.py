@@ -34,9 +34,10 @@ DOWN = "down"
 class Drain:
     """A member that is to be stopped, and the lock of the play that stops it.
 
-    unit: systemd's name of it. prefer: members preferred as the next leader. max_lag: raft entries that the next leader may
-    be behind. timeout: seconds to wait. restart: whether the member is restarted, not only its files changed. digest,
-    planned_digest: of the wanted configuration and of the one that the plan is for; empty if unknown. check: change nothing.
+    unit: systemd's name of it. prefer: members that the play has changed before, preferred as the next leader. max_lag: raft
+    entries that the next leader may be behind. timeout: seconds to wait. restart: whether the member is restarted, not only
+    its files changed. digest, planned_digest: of the wanted configuration and of the one that the plan is for; empty if
+    unknown. check: change nothing.
     """
 
     link: Connection
@@ -76,7 +77,7 @@ class Drain:
                 if self.runs_as_wanted():
                     return self.result(started=True)
                 self.refuse_stale_plan()
-            if self.lock.is_held_by_this_play():
+            if self.lock.is_held_by_this_play() and not self.lock.release_for(self.prefer):
                 raise MemberError(
                     f"{self.name} was started since this run was planned, and so was another member: they are changed one at a time. Nothing was "
                     "changed on this member: run the playbook again, to plan from its current state"

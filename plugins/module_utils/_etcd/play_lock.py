@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,8 +131,19 @@ class PlayLock:
         except lock.LockError:
             return 0
 
-    def release(self) -> None:
-        """Release the lock if this play holds it. If the cluster does not answer, the lease expires."""
+    def release(self, patience: float = 0) -> None:
+        """Release the lock if this play holds it; try again for ``patience`` seconds. If the cluster does not answer, the lease expires."""
         if self.seconds > 0:
             with contextlib.suppress(lock.LockError, EtcdctlError):
-                lock.release_lock_of(self.link, self.endpoints, self.holder)
+                lock.release_lock_of(self.link, self.endpoints, self.holder, patience)
+
+    def release_for(self, members: Sequence[str]) -> bool:
+        """Release the lock that this play still holds for one of these members, because its release failed.
+
+        Returns whether the play holds it for one of them. If the release fails again, the next attempt to acquire the lock finds it still held.
+        """
+        if not (self.held and self.is_held_by_this_play() and self.held.holder.member in members):
+            return False
+        with contextlib.suppress(lock.LockError, EtcdctlError):
+            lock.release_lock(self.link, self.endpoints, self.held.lease)
+        return True

@@ -24,6 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hash_requests import compare_members
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.local_member import unit_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import RELEASE_SECONDS
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_error import MemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock import PlayLock
@@ -81,9 +82,10 @@ class Transition:
 
         The lock is kept for the play's next task only if this succeeds.
         """
-        keeps_lock = False
+        keeps_lock, patience = False, 0.0
         try:
             result = self.wait()
+            patience = RELEASE_SECONDS
             keeps_lock = self.goal.state != "absent" or self.goal.keep_lock
         except MemberError as error:
             raise self.failure(str(error), **error.results) from error
@@ -91,7 +93,7 @@ class Transition:
             raise self.failure(str(error)) from error
         finally:
             if not keeps_lock:
-                self.lock.release()
+                self.lock.release(patience)
         return result
 
     def wait(self) -> dict[str, Any]:

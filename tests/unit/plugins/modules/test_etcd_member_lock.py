@@ -106,7 +106,9 @@ def a_member_that_runs(cluster: dict[str, Any], monkeypatch: pytest.MonkeyPatch)
         released: list[lock.Holder] = []
         monkeypatch.setattr(systemd, "show", lambda _unit, _timeout: shown)
         monkeypatch.setattr(lock, "acquire_lock", lambda *_arguments, **_more: "7c")
-        monkeypatch.setattr(lock, "release_lock_of", lambda _link, _endpoints, holder: released.append(holder))
+        monkeypatch.setattr(
+            lock, "release_lock_of", lambda _link, _endpoints, holder, _patience: released.append(holder)
+        )
         arguments = {**cluster, "name": "m1", "state": "drained", "lock_seconds": 30, "play": f"{BOOT}:10:4"}
         yield {"arguments": arguments, "released": released}
         process.kill()
@@ -195,6 +197,38 @@ def test_two_members_of_a_step_that_were_started_do_not_wait_for_each_other(
         "run the playbook again, to plan from its current state"
     )
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_a_lock_whose_release_got_no_answer_does_not_end_the_play(
+    capsys: pytest.CaptureFixture[str], running: dict[str, Any], monkeypatch: pytest.MonkeyPatch, attempts: int
+) -> None:
+    """m2 was changed in an earlier step, and still has the lock. It is released for m1, in the second attempt if the first gets no answer either."""
+    own = replace(OTHER_PLAY, holder=replace(OTHER_PLAY.holder, member="m2", play=running["arguments"]["play"]))
+    revoked: list[str] = []
+
+    def acquire(*_arguments: Any, **_more: Any) -> str:
+        if len(revoked) < attempts:
+            raise lock.LockBusyError("busy", own)
+        return "7c"
+
+    def revoke(_link: Any, _endpoints: Any, lease: str) -> None:
+        revoked.append(lease)
+        if len(revoked) < attempts:
+            raise lock.LockError("releasing the lock: context deadline exceeded")
+
+    monkeypatch.setattr(lock, "acquire_lock", acquire)
+    monkeypatch.setattr(lock, "release_lock", revoke)
+    monkeypatch.setattr(lock, "remaining_seconds", lambda *_arguments: 480)
+    monkeypatch.setattr(member_drain, "POLL_SECONDS", 0.1)
+    arguments = {**running["arguments"], "planned_digest": "d2", "digest": "d3"}
+    result = run(etcd_member, capsys, **arguments, prefer=["m2"])
+    assert (result.get("failed", False), result.get("moved_to"), revoked) == (False, "m2", ["7b"] * attempts), result
+    # m3 is another member of the same step.
+    revoked.clear()
+    assert (
+        run(etcd_member, capsys, **arguments, prefer=["m3"])["msg"].startswith("m1 was started since") and not revoked
+    )
 
 
 def test_a_member_that_another_play_starts_during_the_wait_is_not_changed(
