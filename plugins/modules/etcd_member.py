@@ -49,6 +49,15 @@ options:
     type: list
     elements: str
     default: []
+  assume_healthy:
+    description:
+      - In check mode, names of members that count as healthy, because the play would have started them or renewed their certificates before this task.
+      - If no member answers, the member may be stopped if O(name) is one of them.
+      - Without effect outside of check mode.
+    type: list
+    elements: str
+    default: []
+    version_added: 0.3.0
   max_lag:
     description: Raft entries that a member may be behind and still count as caught up.
     type: int
@@ -103,7 +112,7 @@ options:
 attributes:
   check_mode:
     description:
-      - With O(state=drained), reports whether the leadership would be transferred, and to which member.
+      - With O(state=drained), reports whether the leadership would be transferred, and to which member. Does not wait.
       - With O(state=serving), checks once, without waiting, and never fails. RV(problem) has the result.
       - With O(state=unlocked), reports whether the lock would be released.
     support: full
@@ -192,7 +201,17 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.play_lock i
 
 def drain(params: dict[str, Any], link: Connection, check: bool) -> dict[str, Any]:
     """Wait until the member may be stopped, and return the result."""
-    fields = ("endpoints", "name", "unit", "prefer", "max_lag", "timeout", "restart", "planned_digest")
+    fields = (
+        "endpoints",
+        "name",
+        "unit",
+        "prefer",
+        "max_lag",
+        "timeout",
+        "restart",
+        "planned_digest",
+        "assume_healthy",
+    )
     lock = PlayLock.from_params(link, params)
     given = {name: params[name] for name in fields}
     return Drain(link=link, lock=lock, digest=params["digest"] or "", check=check, **given).run()
@@ -232,6 +251,7 @@ def main() -> None:
             "state": {"type": "str", "choices": list(STATES), "required": True},
             "timeout": {"type": "int", "default": 120},
             "prefer": {"type": "list", "elements": "str", "default": []},
+            "assume_healthy": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
             "planned_digest": {"type": "str", "default": ""},
             "restart": {"type": "bool", "default": True},

@@ -57,6 +57,14 @@ options:
     description: Seconds to wait for other members to become healthy, or for the learner to catch up.
     type: int
     default: 120
+  assume_healthy:
+    description:
+      - With O(state=moved) in check mode, names of members that count as healthy, because the play would have started them or renewed their certificates
+        before this task.
+    type: list
+    elements: str
+    default: []
+    version_added: 0.3.0
   max_lag:
     description: Raft entries that a member may be behind and still count as caught up.
     type: int
@@ -187,6 +195,7 @@ def main() -> None:
             "member_id": {"type": "str"},
             "cluster_id": {"type": "str", "default": ""},
             "timeout": {"type": "int", "default": 120},
+            "assume_healthy": {"type": "list", "elements": "str", "default": []},
             "max_lag": {"type": "int", "default": 500},
             "keep_lock": {"type": "bool", "default": False},
             "planned_member_id": {"type": "str", "default": ""},

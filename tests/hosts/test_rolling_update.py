@@ -33,6 +33,18 @@ def test_check_mode_shows_a_change_and_makes_none(site):
     assert start_times(site) == before
 
 
+def test_check_mode_goes_on_after_a_stopped_member(site):
+    """A run would start it before it stops another one. In check mode it stays down."""
+    site.on("etcd-2", "systemctl stop etcd")
+    try:
+        check = site.play("--check", "--diff", etcd_snapshot_catchup_entries=322)
+        assert check.code == 0 and min(check.changed[host] for host in site.hosts) > 0, check.output
+        assert check.output.count("+snapshot-catchup-entries: 322") == len(site.hosts), check.output
+        assert site.on("etcd-2", "systemctl is-active etcd || true").strip() == "inactive"
+    finally:
+        site.on("etcd-2", "systemctl start etcd")
+
+
 @pytest.mark.campaign
 def test_the_setting_comes_back(site):
     back = site.play()

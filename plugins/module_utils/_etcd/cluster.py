@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -232,6 +233,15 @@ def _quorum(members: list[Member]) -> Quorum:
     voters = [member for member in members if member.votes]
     healthy = sum(member.healthy for member in voters)
     return Quorum(voters=len(voters), needed=len(voters) // 2 + 1, healthy=healthy, ok=healthy > 0)
+
+
+def assume_healthy(cluster: Cluster, names: Sequence[str]) -> Cluster:
+    """Return the cluster as it is once the members with these names serve and have caught up, for a forecast in check mode."""
+    members = [
+        replace(member, healthy=True, health_error="", lag=0) if member.name in names else member
+        for member in cluster.members
+    ]
+    return replace(cluster, members=members, quorum=_quorum(members))
 
 
 def unreachable_cluster(error: str) -> Cluster:

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, assume_healthy
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import DrainVerdict, drain_verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
@@ -37,7 +37,8 @@ class Drain:
     unit: systemd's name of it. prefer: members that the play has changed before, preferred as the next leader. max_lag: raft
     entries that the next leader may be behind. timeout: seconds to wait. restart: whether the member is restarted, not only
     its files changed. digest, planned_digest: of the wanted configuration and of the one that the plan is for; empty if
-    unknown. check: change nothing.
+    unknown. check: change nothing, and do not wait. assume_healthy: names of members that the play would have repaired by
+    now if it did not only check.
     """
 
     link: Connection
@@ -52,6 +53,7 @@ class Drain:
     digest: str
     planned_digest: str
     check: bool
+    assume_healthy: list[str] = field(default_factory=list)
     moved_to: str = ""
     trouble: str = ""
     began: float = field(default_factory=time.monotonic)
@@ -83,20 +85,31 @@ class Drain:
                     "changed on this member: run the playbook again, to plan from its current state"
                 )
             cluster, _answered_by = observe_cluster(self.link, self.endpoints)
-            verdict = drain_verdict(cluster, self.name, self.prefer, self.max_lag)
+            verdict = self.verdict(cluster)
             if verdict.allowed and self.lock.busy:
                 verdict = DrainVerdict(allowed=False, reason=self.lock.busy, transient=True)
             if verdict.allowed and (self.check or not verdict.move_to):
                 self.moved_to = self.moved_to or verdict.move_to
                 return {**self.result(interrupts=verdict.interrupts), "cluster": cluster.as_dict()}
-            late = time.monotonic() >= deadline
+            late = time.monotonic() >= deadline or self.check
             if verdict.allowed and not late:
                 self.hand_over(cluster, verdict.move_to)
             elif late or not verdict.transient:
-                waited = f" (waited {round(deadline - self.began)} s{self.lock.outlook()})" if late else ""
+                waited = (
+                    f" (waited {round(deadline - self.began)} s{self.lock.outlook()})"
+                    if late and not self.check
+                    else ""
+                )
                 reason = verdict.reason or f"{self.name} still leads: {self.why_it_leads()}"
                 raise MemberError(f"{reason}{waited}", cluster=cluster.as_dict())
             time.sleep(POLL_SECONDS if self.lock.busy else PAUSE)
+
+    def verdict(self, cluster: Cluster) -> DrainVerdict:
+        """Return whether the member may be stopped now; in check mode, whether it might be after the play's changes before."""
+        if self.check and cluster.unreachable and self.name in self.assume_healthy:
+            return DrainVerdict(allowed=True)
+        given = assume_healthy(cluster, self.assume_healthy) if self.check else cluster
+        return drain_verdict(given, self.name, self.prefer, self.max_lag)
 
     def result(self, *, started: bool = False, interrupts: bool = False) -> dict[str, Any]:
         """Return the module's result."""

@@ -12,7 +12,11 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import disarm_alarms
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, unreachable_cluster
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
+    Cluster,
+    assume_healthy,
+    unreachable_cluster,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     CORRUPT,
@@ -44,7 +48,8 @@ class Goal:
     cluster_id: of the cluster that is changed; empty accepts any.
     timeout: seconds to wait. max_lag: raft entries that a member may be behind. keep_lock: for state absent.
     planned_member_id: of the data on this host when the change was planned; data_dir, wal_dir: where they are, None to skip
-    the checks of the data. journal_lines: how many lines an error returns. check: change nothing.
+    the checks of the data. journal_lines: how many lines an error returns. check: change nothing. assume_healthy: names of
+    members that the play would have repaired by now if it did not only check.
     """
 
     state: str
@@ -61,6 +66,7 @@ class Goal:
     wal_dir: str | None
     journal_lines: int
     check: bool
+    assume_healthy: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -148,7 +154,8 @@ class Transition:
         if goal.state == "promoted":
             return membership_change.promote_verdict(self.cluster, goal.name, goal.peer_url, goal.max_lag)
         if goal.state == "moved":
-            return membership_change.move_verdict(self.cluster, goal.name, goal.peer_url, goal.max_lag)
+            given = assume_healthy(self.cluster, goal.assume_healthy) if goal.check else self.cluster
+            return membership_change.move_verdict(given, goal.name, goal.peer_url, goal.max_lag)
         if goal.state == "locked":
             return Verdict(done=True)
         return membership_change.remove_verdict(self.cluster, goal.name, goal.member_id or "", goal.max_lag)

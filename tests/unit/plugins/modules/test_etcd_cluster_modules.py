@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import (
     member_view,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
-from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_cluster_info, etcd_member, etcd_membership
 
 from tests.unit.plugins.modules.fake_cluster import run
 
@@ -98,6 +99,46 @@ def test_draining_is_refused_next_to_an_unhealthy_member(
     assert result["msg"].startswith("stopping m1 would break quorum: not healthy: m3 (sick); 1 of the 2 other")
     assert result["msg"].endswith("(waited 1 s)")
     assert (tmp_path / "leader").read_text() == "1"
+
+
+def test_check_mode_counts_members_as_healthy_that_the_play_would_have_started(
+    capsys: pytest.CaptureFixture[str], cluster: dict[str, Any], tmp_path: Path
+) -> None:
+    """A play starts members that are down before it stops another one. In check mode they stay down, and no time helps."""
+    listed = run(etcd_cluster_info, capsys, **cluster)["cluster"]["members"]
+    (tmp_path / "ill").write_text(listed[2]["endpoint"])
+    arguments = {"name": "m1", "state": "drained", "timeout": 600, **cluster}
+    would = run(etcd_member, capsys, **arguments, prefer=["m3"], assume_healthy=["m3"], _ansible_check_mode=True)
+    assert (would.get("failed", False), would.get("moved_to")) == (False, "m3"), would
+    began = time.monotonic()
+    refused = run(etcd_member, capsys, **arguments, assume_healthy=["m2"], _ansible_check_mode=True)
+    assert refused["msg"].startswith("stopping m1 would break quorum: not healthy: m3 (sick)"), refused
+    assert refused["msg"].endswith("repair or replace the unhealthy members first") and time.monotonic() - began < 300
+    real = run(etcd_member, capsys, **{**arguments, "timeout": 1}, assume_healthy=["m3"])
+    assert real["failed"] and real["msg"].endswith("(waited 1 s)")
+
+
+def test_check_mode_assumes_that_a_cluster_answers_after_its_repair(
+    capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]
+) -> None:
+    """Its certificates have expired, for example: the play renews them on all hosts before it stops a member."""
+    dead = {**cluster, "endpoints": ["http://127.0.0.1:1"], "name": "m1", "state": "drained", "timeout": 1}
+    would = run(etcd_member, capsys, **dead, assume_healthy=["m1", "m2"], _ansible_check_mode=True)
+    assert (would.get("failed", False), would.get("changed")) == (False, False), would
+    for more in ({"assume_healthy": ["m2"], "_ansible_check_mode": True}, {"assume_healthy": ["m1", "m2"]}):
+        assert run(etcd_member, capsys, **dead, **more)["msg"].startswith("no member of the cluster answers"), more
+
+
+def test_check_mode_moves_a_member_next_to_one_that_the_play_would_have_started(
+    capsys: pytest.CaptureFixture[str], cluster: dict[str, Any], tmp_path: Path
+) -> None:
+    listed = run(etcd_cluster_info, capsys, **cluster)["cluster"]["members"]
+    (tmp_path / "ill").write_text(listed[2]["endpoint"])
+    arguments = {"name": "m2", "state": "moved", "peer_url": "http://192.0.2.2:2380", "timeout": 1, **cluster}
+    would = run(etcd_membership, capsys, **arguments, assume_healthy=["m3"], _ansible_check_mode=True)
+    assert (would.get("failed", False), would.get("changed")) == (False, True), would
+    assert run(etcd_membership, capsys, **arguments, _ansible_check_mode=True)["msg"].startswith("not healthy: m3")
+    assert run(etcd_membership, capsys, **arguments, assume_healthy=["m3"])["msg"].startswith("not healthy: m3")
 
 
 def test_draining_an_unknown_member(capsys: pytest.CaptureFixture[str], cluster: dict[str, Any]) -> None:
