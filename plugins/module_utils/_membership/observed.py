@@ -117,6 +117,29 @@ def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, An
     return [problem for member in members if member["has_data"] for problem in _mismatches(view, member, where)]
 
 
+def first_start_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]], where: str) -> list[str]:
+    """Return the problem of a cluster whose data has other peer URLs than the inventory before its first start was seen to succeed.
+
+    With wrong addresses it never gets the quorum that could change them. members: as for ``mismatch_problems``, with ``data_dirs``: what holds their data.
+    """
+    with_data = [member for member in members if member["has_data"]]
+    changed = {
+        member["host"]: urls
+        for member in with_data
+        for urls in [_peer_urls(view, member)]
+        if member["peer_url"] not in urls
+    }
+    if not changed:
+        return mismatch_problems(view, with_data, where)
+    former = "; ".join(f"{', '.join(urls)} of {host}" for host, urls in changed.items())
+    dirs = list(dict.fromkeys(path for member in with_data for path in member.get("data_dirs", [])))
+    return [
+        f"{where}: its first start has not been seen to succeed, and its data has only the former peer URLs: {former}. If no client has ever written to "
+        f"this cluster, stop etcd on {', '.join(member['host'] for member in with_data)}, remove {' and '.join(dirs) or 'its data'} there, and run this "
+        "again. Otherwise set etcd_address, etcd_peer_address, etcd_peer_port and etcd_tls_enabled back, run site.yml, and change them afterwards"
+    ]
+
+
 def has_unfinished_join(view: Mapping[str, Any], member: Mapping[str, Any]) -> bool:
     """Return whether a host has data of a member that was added at its URL, but never served: etcd lists it without a name."""
     unstarted = (found for found in view.get("members", []) if not found["name"])
@@ -125,6 +148,12 @@ def has_unfinished_join(view: Mapping[str, Any], member: Mapping[str, Any]) -> b
 
 def _listed(view: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
     return next((item for item in view.get("members", []) if item["name"] == name), None)
+
+
+def _peer_urls(view: Mapping[str, Any], member: Mapping[str, Any]) -> list[str]:
+    """Return the peer URLs of a member in the cluster; without its answer, that in the config file on the host."""
+    found = _listed(view, member["name"])
+    return list(found["peer_urls"]) if found else [member.get("configured_peer_url") or member["peer_url"]]
 
 
 def _mismatches(view: Mapping[str, Any], member: Mapping[str, Any], where: str) -> list[str]:
@@ -141,7 +170,7 @@ def _mismatches(view: Mapping[str, Any], member: Mapping[str, Any], where: str) 
             f"{where}: {member['host']} has data, but the cluster has no member {member['name']}; its members are {names}. Set "
             "etcd_name to the name that the member has there"
         ]
-    urls = found["peer_urls"] if found else [member.get("configured_peer_url") or member["peer_url"]]
+    urls = _peer_urls(view, member)
     obstacle = "" if member["peer_url"] in urls else _obstacle_to_move(view, member, urls)
     if not obstacle:
         return []

@@ -58,7 +58,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``unmounted``: the commands that mount volumes of the host that are not mounted and may hold a member's data; ``new_devices``: its devices that
       become volumes in this run
     - ``view``: the cluster as the member on the host described it
-    - ``configured_peer_url``: the peer URL in the config file on the host
+    - ``configured_peer_url``: the peer URL in the config file on the host; ``data_dirs``: the folders that hold the member's data
     - ``request``: of the playbooks that change members, empty for the others. ``identity``, ``comparison`` (of the members' hashes, from the
       host that compared them) and ``integrity_record`` (the last one of the host's timer) are for ``plan``
 
@@ -162,7 +162,8 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
         lost = empty_problems(own, group.view, where) if existing else remains.new_cluster_problems(own, where)
         problems += [] if optional else lost
         settled = [member for member in own if not (optional and observed.has_unfinished_join(group.view, member))]
-        problems += observed.mismatch_problems(group.view, settled, where)
+        mismatches = observed.mismatch_problems if existing else observed.first_start_problems
+        problems += mismatches(group.view, settled, where)
         moving = observed.moving_hosts(group.view, own)
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
     advice = {member["host"]: recovery.advise(group.view, [member], own) for member in kept}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
 
-from tests.unit.plugins.module_utils._membership.members import deployed, member, view
+from tests.unit.plugins.module_utils._membership.members import deployed, forming, member, view
 
 
 def moves(*members):
@@ -23,6 +23,58 @@ def test_members_that_move():
     assert moves(member("n1"), member("n2")) == []
     # It has started there, whatever the host says now.
     assert moves(*(deployed(host, host_addresses=["10.8.8.8"]) for host in ("n1", "n2", "n3"))) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "given", "former"),
+    [
+        (
+            ("n1", "n2", "n3"),
+            {},
+            "https://10.9.9.1:2380 of n1; https://10.9.9.2:2380 of n2; https://10.9.9.3:2380 of n3",
+        ),
+        (("n2",), {}, "https://10.9.9.2:2380 of n2"),
+        (("n2",), {"view": view(ok=False)}, "https://10.0.0.2:2380 of n2"),
+        ((), {"tls": False}, "https://10.0.0.1:2380 of n1; https://10.0.0.2:2380 of n2; https://10.0.0.3:2380 of n3"),
+    ],
+    ids=["all addresses", "one address", "a member answers", "TLS"],
+)
+def test_addresses_that_were_wrong_at_the_first_start(wrong, given, former):
+    """Such a cluster never has the quorum that could change them, and with data it does not start again as a new one."""
+    dirs = ["/var/lib/etcd/data/member", "/var/lib/etcd-wal/wal"]
+    hosts = [
+        {
+            **forming(
+                host,
+                data_dirs=dirs,
+                configured_peer_url=f"https://10.{'9.9' if host in wrong else '0.0'}.{host[-1]}:2380",
+            ),
+            **given,
+            **({"address": f"10.5.5.{host[-1]}"} if "view" in given and host in wrong else {}),
+        }
+        for host in ("n1", "n2", "n3")
+    ]
+    with pytest.raises(topology.TopologyError) as error:
+        topology.form_clusters(hosts)
+    assert str(error.value) == (
+        f"cluster etcd: its first start has not been seen to succeed, and its data has only the former peer URLs: {former}. If no client has ever written "
+        "to this cluster, stop etcd on n1, n2, n3, remove /var/lib/etcd/data/member and /var/lib/etcd-wal/wal there, and run this again. Otherwise set "
+        "etcd_address, etcd_peer_address, etcd_peer_port and etcd_tls_enabled back, run site.yml, and change them afterwards"
+    )
+
+
+def test_a_first_start_with_the_addresses_of_the_inventory_goes_on():
+    hosts = [forming(host, configured_peer_url=f"https://10.0.0.{host[-1]}:2380") for host in ("n1", "n2")]
+    assert topology.form_clusters([*hosts, forming("n3", has_data=False)])["etcd"]["state"] == "new"
+    # Its members answer that they have formed: they move, although the mark is still there.
+    hosts = [forming(host, view("n1", "n2", "n3")) for host in ("n1", "n3")]
+    assert moves(*hosts, forming("n2", view("n1", "n2", "n3"), address="10.9.9.2")) == ["n2"]
+
+
+def test_a_name_that_was_changed_after_the_first_start():
+    hosts = [forming("n1", view(ok=False)), forming("n2"), forming("n3", name="n4")]
+    with pytest.raises(topology.TopologyError, match="n3 has data, but the cluster has no member n4"):
+        topology.form_clusters(hosts)
 
 
 def test_members_answer_at_their_former_client_port_until_their_update():
