@@ -592,6 +592,8 @@ member:
     - RV(ignore:corruption_checks) are the feature gates of etcd's corruption checks that O(config_file) enables.
     - RV(ignore:identity) is the member that wrote the newest WAL segment - RV(ignore:member_id) and RV(ignore:cluster_id) in hexadecimal, as
       C(etcdctl member list) prints them; none without a segment.
+    - RV(ignore:cluster_version) is the version of the cluster in the database below O(data_dir), such as 3.7.0. Its patch release is always 0; none if it
+      is unknown.
   type: dict
   returned: if O(data_dir) is given
   sample:
@@ -609,6 +611,7 @@ member:
     identity: {member_id: 8e9e05c52164694d, cluster_id: cdf818194e3a8c32}
     configured_peer_url: https://10.0.0.11:2380
     corruption_checks: [InitialCorruptCheck, CompactHashCheck]
+    cluster_version: 3.7.0
     other_data_dir: null
     other_identity: null
 unit:
@@ -714,8 +717,10 @@ def refuse_old_python() -> None:
 if sys.version_info[:2] < MIN_PYTHON:
     refuse_old_python()
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.data_release import read_cluster_version
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import http_api
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
     connection_from_params,
@@ -823,6 +828,7 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         identity = read_identity(member["wal_dirs"])
         space = free_space.space_facts(asked["data_dir"], asked["wal_dir"])
         facts["member"] = {**member, **space, "identity": identity, **configured_facts(config, asked["data_dir"])}
+        facts["member"]["cluster_version"] = read_cluster_version(database_path(asked["data_dir"])) or None
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])
         facts["listening"] = listening_elsewhere(facts["unit"]["main_pid"] if facts["unit"] else 0)

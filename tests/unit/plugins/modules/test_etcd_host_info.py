@@ -14,6 +14,8 @@ import pytest
 from ansible.module_utils.testing import patch_module_args
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_host_info
 
+from tests.unit.plugins.module_utils.conftest import PAGE_SIZE, inline, leaf, meta
+
 
 def run(capsys: pytest.CaptureFixture[str], **arguments: Any) -> dict[str, Any]:
     """The module's result."""
@@ -30,6 +32,17 @@ def test_without_questions_it_describes_the_host(capsys: pytest.CaptureFixture[s
     assert result["memory_limit"] is None or result["memory_limit"] > 0
     assert result["machine"] == os.uname().machine and result["kernel"] == os.uname().release
     assert set(result["systemd"]) == {"running", "version"} and "member" not in result and "unit" not in result
+
+
+def test_a_database_shows_the_version_of_its_cluster(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    database = tmp_path / "member" / "snap" / "db"
+    database.parent.mkdir(parents=True)
+    root = leaf(3, inline({b"cluster": {b"clusterVersion": b"3.5.0"}}))
+    pages = [meta(7, 3), meta(8, 3), leaf(2, {}), root]
+    database.write_bytes(b"".join(page.ljust(PAGE_SIZE, b"\0") for page in pages))
+    assert run(capsys, data_dir=str(tmp_path))["member"]["cluster_version"] == "3.5.0"
+    database.write_bytes(b"no database")
+    assert run(capsys, data_dir=str(tmp_path))["member"]["cluster_version"] is None
 
 
 def test_each_question_is_answered_by_the_name_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
