@@ -23,13 +23,17 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_ta
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder import EASY, FREE, wanted_catchup
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import (
     Choice,
     fits,
     required_bytes,
     search,
     trial,
+)
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.steps import (
+    MODERATE_PRESSURE,
+    NO_PRESSURE,
+    wanted_catchup,
 )
 
 
@@ -165,8 +169,10 @@ def reasons(case: Case, choice: Choice) -> dict[str, str]:
             "" if case.has_gomemlimit else "; this release does not support GOMEMLIMIT"
         )
     if chosen.gomemlimit is not None:
-        pace = {FREE: "a safety margin above the expected peak", EASY: "limits the heap's peak"}
-        found["gomemlimit"] = pace.get(choice.level, "limits the heap strictly: the garbage collector takes more CPU")
+        pace = {NO_PRESSURE: "a safety margin above the expected peak", MODERATE_PRESSURE: "limits the heap's peak"}
+        found["gomemlimit"] = pace.get(
+            choice.gc_pressure, "limits the heap strictly: the garbage collector takes more CPU"
+        )
     found["memory_high"] = "the kernel reclaims clean pages before it kills the member"
     found["memory_max"] = "the budget"
     return found

@@ -83,7 +83,7 @@ def budgets(
     low = smallest_budget(case)
     if low is None:
         raise PlanInfeasible(explain(case))
-    return Budgets(low, smallest_budget(case, lambda choice: choice.rung == 0) or low)
+    return Budgets(low, smallest_budget(case, lambda choice: choice.step == 0) or low)
 
 
 def parse_case(

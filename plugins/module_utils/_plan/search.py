@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Search for flags that keep a workload within a memory budget, with the smallest trade-offs.
 
-Private to the collection. Pure. _plan/ladder.py has the order in which memory is saved.
+Private to the collection. Pure. _plan/steps.py has the order in which memory is saved.
 """
 
 from __future__ import annotations
@@ -26,17 +26,23 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories i
     histories,
     planned_workload,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder import EASY, FREE, HARD, Rung, ladder
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.steps import (
+    HIGH_PRESSURE,
+    MODERATE_PRESSURE,
+    NO_PRESSURE,
+    Step,
+    search_steps,
+)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A set of flags, its figures, the GC pressure, and the number of its rung (0: nothing was traded away)."""
+    """A set of flags, its figures, the GC pressure, and the number of its step (0: nothing was traded away)."""
 
     settings: Settings
-    level: int
+    gc_pressure: int
     figures: Figures
-    rung: int = 0
+    step: int = 0
 
     @property
     def has_room(self) -> bool:
@@ -71,37 +77,40 @@ def fits(case: Case, figures: Figures, cached: bool, room: bool = False) -> bool
     return required_bytes(figures, cached, room) <= case.memory_high
 
 
-def gc_pressure(figures: Figures, gomemlimit: int) -> int:
+def gomemlimit_permille(figures: Figures, gomemlimit: int) -> int:
     """Return GOMEMLIMIT in permille of the live heap, for the larger heap of a running member and one that restarts."""
     return gomemlimit * 1000 // max(figures.required.heap_live, figures.required.restart_heap_live)
 
 
-def evaluate(case: Case, settings: Settings, rung: Rung) -> Choice | None:
+def evaluate(case: Case, settings: Settings, step: Step) -> Choice | None:
     """Return these flags with the Go settings that leave the collector the most headroom, or None if nothing fits."""
     if not case.has_gomemlimit or "gomemlimit" in case.pinned:
-        return evaluate_gogc(case, settings, rung)
-    free = trial(case, settings)
-    limit = (case.memory_high - outside_go(free, rung.cached)) // MIB * MIB
+        return evaluate_gogc(case, settings, step)
+    unlimited = trial(case, settings)
+    limit = (case.memory_high - outside_go(unlimited, step.cached)) // MIB * MIB
     if limit < ESTIMATE_SETTINGS["gomemlimit"]["min"]:
         return None
     limited = replace(settings, gomemlimit=limit)
     figures = trial(case, limited)
-    if not fits(case, figures, rung.cached, rung.room):
+    if not fits(case, figures, step.cached, step.room):
         return None
-    easy = gc_pressure(figures, limit) >= case.rules["gomemlimit_easy"]
+    is_moderate = gomemlimit_permille(figures, limit) >= case.rules["gomemlimit_easy"]
     # While a follower receives a snapshot, the collector may work harder.
-    level = FREE if fits(case, free, rung.cached) else EASY if easy else HARD
-    return Choice(limited, level, figures) if level <= rung.level else None
+    if fits(case, unlimited, step.cached):
+        pressure = NO_PRESSURE
+    else:
+        pressure = MODERATE_PRESSURE if is_moderate else HIGH_PRESSURE
+    return Choice(limited, pressure, figures) if pressure <= step.gc_pressure else None
 
 
-def evaluate_gogc(case: Case, settings: Settings, rung: Rung) -> Choice | None:
+def evaluate_gogc(case: Case, settings: Settings, step: Step) -> Choice | None:
     """Return these flags with the largest GOGC that fits, or None."""
-    steps = [settings.gogc] if "gogc" in case.pinned else case.rules["gogc_steps"][: rung.level + 1]
-    for level, gogc in enumerate(steps):
+    values = [settings.gogc] if "gogc" in case.pinned else case.rules["gogc_steps"][: step.gc_pressure + 1]
+    for pressure, gogc in enumerate(values):
         candidate = replace(settings, gogc=gogc)
         figures = trial(case, candidate)
-        if fits(case, figures, rung.cached, rung.room):
-            return Choice(candidate, level, figures)
+        if fits(case, figures, step.cached, step.room):
+            return Choice(candidate, pressure, figures)
     return None
 
 
@@ -110,18 +119,18 @@ def search(case: Case) -> Choice | None:
     viable = histories(case)
     if database_problem(case, viable) is not None:
         return None
-    rungs = ladder(case, viable)
-    if smallest(case, rungs[-1], rungs[-1].entries[-1]) is None:
+    steps = search_steps(case, viable)
+    if smallest(case, steps[-1], steps[-1].entries[-1]) is None:
         return None
-    for number, rung in enumerate(rungs):
-        choice = first_fit(case, rung)
+    for number, step in enumerate(steps):
+        choice = first_fit(case, step)
         if choice is not None:
-            return replace(choice, rung=number)
+            return replace(choice, step=number)
     return None
 
 
-def attempt(case: Case, rung: Rung, compaction: Settings, catchup: int, snapshot: int) -> Choice | None:
-    """Evaluate one combination of a rung's candidates."""
+def attempt(case: Case, step: Step, compaction: Settings, catchup: int, snapshot: int) -> Choice | None:
+    """Evaluate one combination of a step's candidates."""
     settings = replace(
         compaction,
         snapshot_catchup_entries=catchup,
@@ -129,23 +138,23 @@ def attempt(case: Case, rung: Rung, compaction: Settings, catchup: int, snapshot
         memory_max=case.memory_max,
         memory_high=case.memory_high,
     )
-    return evaluate(case, settings, rung)
+    return evaluate(case, settings, step)
 
 
-def smallest(case: Case, rung: Rung, catchup: int) -> Choice | None:
-    """Evaluate a rung's smallest candidates with so many catch-up entries."""
-    return attempt(case, rung, rung.compactions[-1], catchup, rung.snapshots[-1])
+def smallest(case: Case, step: Step, catchup: int) -> Choice | None:
+    """Evaluate a step's smallest candidates with so many catch-up entries."""
+    return attempt(case, step, step.compactions[-1], catchup, step.snapshots[-1])
 
 
-def first_fit(case: Case, rung: Rung) -> Choice | None:
-    """Return the first combination of a rung's candidates that fits, or None."""
-    for catchup in rung.entries:
+def first_fit(case: Case, step: Step) -> Choice | None:
+    """Return the first combination of a step's candidates that fits, or None."""
+    for catchup in step.entries:
         # If the smallest candidates do not fit with so many entries, no candidates do.
-        if smallest(case, rung, catchup) is None:
+        if smallest(case, step, catchup) is None:
             continue
-        for compaction in rung.compactions:
-            for snapshot in rung.snapshots:
-                choice = attempt(case, rung, compaction, catchup, snapshot)
+        for compaction in step.compactions:
+            for snapshot in step.snapshots:
+                choice = attempt(case, step, compaction, catchup, snapshot)
                 if choice is not None:
                     return choice
     return None
@@ -173,11 +182,11 @@ def database_problem(case: Case, viable: list[History]) -> str | None:
 
 def minimal_plan(case: Case) -> Figures:
     """Return the figures of the smallest viable flags, without limits on memory."""
-    rung = ladder(case, histories(case))[-1]
+    step = search_steps(case, histories(case))[-1]
     settings = replace(
-        rung.compactions[-1],
-        snapshot_catchup_entries=rung.entries[-1],
-        snapshot_count=rung.snapshots[-1],
+        step.compactions[-1],
+        snapshot_catchup_entries=step.entries[-1],
+        snapshot_count=step.snapshots[-1],
         memory_high=None,
         memory_max=None,
     )

@@ -1,7 +1,7 @@
 # METADATA
 # title: The plan with the least memory
 # description: |
-#   The settings that plugins/module_utils/_plan/ladder.py lists last. If even these do not fit, the plan refuses the workload. Pinned
+#   The settings that plugins/module_utils/_plan/steps.py lists last. If even these do not fit, the plan refuses the workload. Pinned
 #   settings stay.
 package headroom.minimal_plan
 

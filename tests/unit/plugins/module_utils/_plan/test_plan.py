@@ -17,7 +17,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.ladder import HARD, descending, ladder
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.steps import (
+    HIGH_PRESSURE,
+    descending,
+    search_steps,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import estimate_text, plan_text
 
 VERSIONS = ["3.5.5", "3.5.35", "3.6.16", "3.7.3"]
@@ -89,15 +93,15 @@ def test_order_of_what_is_traded_away(version: str) -> None:
         choice = plan_search.search(case)
         assert choice is not None
         entries, snapshots = choice.settings.snapshot_catchup_entries, choice.settings.snapshot_count
-        seen.append((entries, choice.rung, choice.level))
-        if choice.rung > 2 or choice.level == HARD:
+        seen.append((entries, choice.step, choice.gc_pressure))
+        if choice.step > 2 or choice.gc_pressure == HIGH_PRESSURE:
             assert entries <= 1000
         if entries < 1000:
-            assert choice.rung == 8
+            assert choice.step == 8
         if snapshots < rules["snapshot_count_soft"]:
-            assert choice.rung in (4, 7, 8)
+            assert choice.step in (4, 7, 8)
         # From step 6 on, a leader may be killed while a follower receives a snapshot.
-        assert choice.has_room or choice.rung > 4
+        assert choice.has_room or choice.step > 4
     assert seen[0][:2] == (wanted, 0)
     assert seen[-1][0] <= 1000
     assert [row[0] for row in seen] == sorted((row[0] for row in seen), reverse=True)
@@ -111,7 +115,7 @@ def test_a_leader_without_room_is_reported_with_the_rate_that_has_room() -> None
     pinned = {"auto_compaction_mode": "periodic", "auto_compaction_retention": "5s"}
     case, _assumed = plan_plan.parse_case("3.6.16", load, 3, 1500 * MIB, pinned, None)
     choice = plan_search.search(case)
-    assert choice is not None and choice.rung == 5
+    assert choice is not None and choice.step == 5
     plan = plan_plan.plan("3.6.16", load, 3, 1500 * MIB, pinned)
     note = next(note for note in plan["notes"] if note.startswith("a follower that was away for more than 2 s"))
     rate = int(note.removesuffix(" puts/s").rpartition(" ")[2].replace(",", ""))
@@ -134,7 +138,7 @@ def test_old_releases_get_gogc() -> None:
 def test_a_single_member_may_go_below_a_hundred_entries(members: int, least: int) -> None:
     workload = plan_plan.parse_input("3.7.3", LARGE, {}, members).workload
     case = Case("3.7.3", workload, members, {}, 1 << 31)
-    assert ladder(case, histories(case))[-1].entries[-1] == least
+    assert search_steps(case, histories(case))[-1].entries[-1] == least
 
 
 @pytest.mark.parametrize(

@@ -33,21 +33,21 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import History, compactions
 
 # The allowed pressure on the garbage collector.
-FREE, EASY, HARD = 0, 1, 2
+NO_PRESSURE, MODERATE_PRESSURE, HIGH_PRESSURE = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Rung:
+class Step:
     """The candidates of one step, each list from the largest to the smallest in memory.
 
-    level: the allowed pressure on the garbage collector. cached: whether the whole database must fit outside Go's memory, so that
+    gc_pressure: the allowed pressure on the garbage collector. cached: whether the whole database must fit outside Go's memory, so that
     no page of it is read from the disk twice. room: whether the leader's raft log must fit while a follower receives a snapshot.
     """
 
     entries: list[int]
     compactions: list[Settings]
     snapshots: list[int]
-    level: int
+    gc_pressure: int
     cached: bool
     room: bool
 
@@ -73,29 +73,29 @@ def descending(top: int, bottom: int) -> list[int]:
     return found
 
 
-def ladder(case: Case, viable: list[History]) -> list[Rung]:
+def search_steps(case: Case, viable: list[History]) -> list[Step]:
     """Return the steps in the order in which they are tried. viable: the histories to choose from."""
     rules = case.rules
     wanted = wanted_catchup(case)
     several = min(wanted, rules["catchup_several"])
     floor = rules["catchup_floor"]["several" if case.members > 1 else "single"]
     generous = wanted if case.members == 1 else max(wanted, default_of(case, "snapshot_catchup_entries"))
-    rare, easy, all_counts = snapshot_counts(case)
+    rare, sustainable, all_counts = snapshot_counts(case)
     long, short = compactions(case, viable)
-    rungs = [
-        Rung(descending(generous, wanted), long, rare, FREE, cached=True, room=True),
-        Rung([wanted], long, rare, EASY, cached=True, room=True),
-        Rung(descending(wanted, several), long, easy, EASY, cached=True, room=True),
-        Rung([several], long, easy, EASY, cached=False, room=True),
-        Rung([several], long, all_counts, HARD, cached=False, room=True),
-        Rung([several], long, easy, EASY, cached=True, room=False),
-        Rung([several], long, easy, EASY, cached=False, room=False),
-        Rung([several], long, all_counts, HARD, cached=False, room=False),
-        Rung(descending(several, floor), short, all_counts, HARD, cached=False, room=False),
+    steps = [
+        Step(descending(generous, wanted), long, rare, NO_PRESSURE, cached=True, room=True),
+        Step([wanted], long, rare, MODERATE_PRESSURE, cached=True, room=True),
+        Step(descending(wanted, several), long, sustainable, MODERATE_PRESSURE, cached=True, room=True),
+        Step([several], long, sustainable, MODERATE_PRESSURE, cached=False, room=True),
+        Step([several], long, all_counts, HIGH_PRESSURE, cached=False, room=True),
+        Step([several], long, sustainable, MODERATE_PRESSURE, cached=True, room=False),
+        Step([several], long, sustainable, MODERATE_PRESSURE, cached=False, room=False),
+        Step([several], long, all_counts, HIGH_PRESSURE, cached=False, room=False),
+        Step(descending(several, floor), short, all_counts, HIGH_PRESSURE, cached=False, room=False),
     ]
     if "snapshot_catchup_entries" in case.pinned:
-        rungs = [replace(rung, entries=[case.settings.snapshot_catchup_entries]) for rung in rungs]
-    return rungs
+        steps = [replace(step, entries=[case.settings.snapshot_catchup_entries]) for step in steps]
+    return steps
 
 
 def snapshot_counts(case: Case) -> tuple[list[int], list[int], list[int]]:
@@ -107,7 +107,7 @@ def snapshot_counts(case: Case) -> tuple[list[int], list[int], list[int]]:
     put = storage.put_size(case.workload)
     # A start replays the log since the last disk snapshot, so the log on disk has a limit too.
     counts = [count for count in rules["snapshot_counts"] if count <= soft or count * put <= rules["wal_bytes"]]
-    easy = [count for count in counts if count >= soft]
+    sustainable = [count for count in counts if count >= soft]
     # The puts during a disk snapshot wait for two more syncs; if snapshots are rare, p99 does not show it.
-    seldom = min(rules["snapshot_seconds"] * case.workload.puts_per_second, easy[0])
-    return [count for count in easy if count >= seldom], easy, counts
+    lowest_rare = min(rules["snapshot_seconds"] * case.workload.puts_per_second, sustainable[0])
+    return [count for count in sustainable if count >= lowest_rare], sustainable, counts
