@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.der import certificate_fields, elements
 
 _COMMON_NAME = bytes([0x55, 0x04, 0x03])
-_VERSION = 0xA0
 _BMP_STRING = 0x1E
 # The fields of a certificate before its subject: serial number, signature algorithm, issuer, validity.
 _FIELDS_BEFORE_SUBJECT = 4
@@ -39,26 +39,12 @@ def common_name(certificate: bytes) -> str:
 
     Raises ValueError or IndexError for anything else than a certificate.
     """
-    ((_tag, whole),) = _items(certificate)
-    _tag, body = next(_items(whole))
-    fields = [item for item in _items(body) if item[0] != _VERSION]
+    ((_tag, _content),) = elements(certificate)  # nothing may follow it
+    fields = certificate_fields(certificate)
     found = ""
-    for _set, attributes in _items(fields[_FIELDS_BEFORE_SUBJECT][1]):
-        for _sequence, attribute in _items(attributes):
-            (_oid, kind), (tag, value) = _items(attribute)
+    for _set, attributes in elements(fields[_FIELDS_BEFORE_SUBJECT][1]):
+        for _sequence, attribute in elements(attributes):
+            (_oid, kind), (tag, value) = elements(attribute)
             if kind == _COMMON_NAME:
                 found = value.decode("utf-16-be" if tag == _BMP_STRING else "utf-8")
     return found
-
-
-def _items(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield tag and content of the DER values in ``data``."""
-    while data:
-        tag, length, start = data[0], data[1], 2
-        if length & 0x80:
-            start += length & 0x7F
-            length = int.from_bytes(data[2:start], "big")
-        if start + length > len(data):
-            raise ValueError("truncated")
-        yield tag, data[start : start + length]
-        data = data[start + length :]

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read the validity and the names of a certificate: of a member's client port, or in a file.
 
-Needs the standard library only, because managed hosts may lack cryptography. Of DER (RFC 5280, section 4.1) it reads what it needs.
+Needs the standard library only, because managed hosts may lack cryptography.
 """
 
 from __future__ import annotations
@@ -17,9 +17,14 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from urllib.parse import urlsplit
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.der import (
+    certificate_fields,
+    elements,
+    first_content,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
-_VERSION, _EXTENSIONS = 0xA0, 0xA3
+_EXTENSIONS = 0xA3
 _OID, _UTC_TIME = 0x06, 0x17
 _DNS_NAME, _IP_ADDRESS = 0x82, 0x87
 _SUBJECT_ALT_NAME = b"\x55\x1d\x11"
@@ -111,34 +116,13 @@ def _parse_each(text: str) -> list[Validity]:
 def parse_der(der: bytes) -> Validity:
     """Return the validity of a certificate. Raises CertificateError."""
     try:
-        fields = list(_elements(_content(_content(der))))
-        if fields[0][0] == _VERSION:
-            fields = fields[1:]
+        fields = certificate_fields(der)
         _serial, _algorithm, _issuer, validity, _subject, _key = (content for _tag, content in fields[:6])
-        begin, end = (_time(tag, text.decode("ascii")) for tag, text in _elements(validity))
+        begin, end = (_time(tag, text.decode("ascii")) for tag, text in elements(validity))
         extensions = next((content for tag, content in fields if tag == _EXTENSIONS), b"")
         return Validity(begin, end, list(_names(extensions)))
     except (IndexError, ValueError) as error:
         raise CertificateError(f"it cannot be read as an X.509 certificate: {error}") from error
-
-
-def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield tag and content of each element of a sequence."""
-    position = 0
-    while position < len(data):
-        tag, length, start = data[position], data[position + 1], position + 2
-        if length & 0x80:
-            size = length & 0x7F
-            length = int.from_bytes(data[start : start + size], "big")
-            start += size
-        position = start + length
-        if position > len(data):
-            raise ValueError("it is cut off")
-        yield tag, data[start:position]
-
-
-def _content(data: bytes) -> bytes:
-    return next(_elements(data), (0, b""))[1]
 
 
 def _time(tag: int, text: str) -> float:
@@ -148,11 +132,11 @@ def _time(tag: int, text: str) -> float:
 
 
 def _names(extensions: bytes) -> Iterator[str]:
-    for _sequence, extension in _elements(_content(extensions)):
-        parts = list(_elements(extension))
+    for _sequence, extension in elements(first_content(extensions)):
+        parts = list(elements(extension))
         if parts[0] != (_OID, _SUBJECT_ALT_NAME):
             continue
-        for tag, content in _elements(_content(parts[-1][1])):
+        for tag, content in elements(first_content(parts[-1][1])):
             if tag == _DNS_NAME:
                 yield content.decode("ascii", "replace")
             elif tag == _IP_ADDRESS:
