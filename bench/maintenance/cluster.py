@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
+
 from bench.common.member import Member, binary, metrics, running
 from bench.maintenance.load import fill
 
@@ -71,11 +73,6 @@ class Event:
     seconds: float
 
 
-def series(version: str) -> str:
-    """Return the series of a release."""
-    return ".".join(version.split(".")[:2])
-
-
 def members(version: str, folder: Path, port: int, flags: Iterable[str] = ()) -> list[Member]:
     """Return a cluster of three members on the ports starting here, with logs at level info."""
     peers = {name: port + number * PORTS_PER_MEMBER for number, name in enumerate(NAMES)}
@@ -110,7 +107,7 @@ def etcdctl(version: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def seed(version: str, folder: Path, port: int, filling: Filling) -> dict[str, Size]:
     """Fill a cluster below the folder, stop it, and return its sizes."""
     shutil.rmtree(folder, ignore_errors=True)
-    with running(members(version, folder, port, ["--log-level=error", *SHORT_LOG[series(version)]])) as cluster:
+    with running(members(version, folder, port, ["--log-level=error", *SHORT_LOG[minor(version)]])) as cluster:
         fill(endpoints(cluster), filling.keys, filling.gone, VALUE_SIZE)
         wanted = filling.gone / (filling.keys + filling.gone) * 0.9
         deadline = time.monotonic() + SETTLE_SECONDS

@@ -32,6 +32,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
+
 from bench.common.machine import GIB, facts
 from bench.common.member import PROJECT, leader_of, releases, running
 from bench.common.signals import exit_on_signals
@@ -45,7 +47,6 @@ from bench.maintenance.cluster import (
     events,
     members,
     seed,
-    series,
     sizes,
 )
 from bench.maintenance.load import GROUPS, REQUESTS, Load, Sample, loaded, quantile, windows
@@ -67,7 +68,7 @@ def measure(
 ) -> results.Run:
     """Defragment a fresh copy with this method, under load."""
     copied(folder / "seed", folder / "run")
-    cluster = members(version, folder / "run", port, GATE[series(version)] if method.gate else [])
+    cluster = members(version, folder / "run", port, GATE[minor(version)] if method.gate else [])
     with running(cluster), loaded(endpoints(cluster), filling.keys, rate, folder / "samples.csv") as load:
         time.sleep(WARM_SECONDS)
         idle_since = time.time()
@@ -159,7 +160,7 @@ def busy(run: results.Run) -> bool:
 
 def releases_by_series() -> dict[str, str]:
     """Return the releases that can be measured, by series."""
-    return {series(version): version for version in releases()}
+    return {minor(version): version for version in releases()}
 
 
 def main() -> int:

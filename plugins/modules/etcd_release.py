@@ -199,6 +199,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
     CONNECTION_ARGUMENTS,
@@ -277,7 +278,7 @@ def judge_configuration(
 
 def replays_v2(params: dict[str, Any], *, begun: bool) -> tuple[bool, list[str]]:
     """Return whether the members must save their state, because this host's member would replay entries of the v2 API, and the obstacles."""
-    if release_change.minor(params["release"]) != release_change.WITHOUT_V2:
+    if minor(params["release"]) != release_change.WITHOUT_V2:
         return False, []
     wal_dir = Path(params["wal_dir"]) if params["wal_dir"] else None
     try:
@@ -296,7 +297,7 @@ def replays_v2(params: dict[str, Any], *, begun: bool) -> tuple[bool, list[str]]
 
 def zombies(params: dict[str, Any], running: list[str], cluster: Cluster) -> list[str]:
     """Return how the members in this host's database differ from those that the cluster lists. Only 3.5 has a separate list."""
-    if not running or release_change.minor(running[0]) != "3.5":
+    if not running or minor(running[0]) != "3.5":
         return []
     path = Path(params["data_dir"]) / "member" / "snap" / "db"
     try:

@@ -27,6 +27,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor, minor_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
 # Runs a program, given its arguments, its time limit in seconds and its name for messages. Raises EtcdctlError.
@@ -216,15 +217,16 @@ def check_restorable(metadata: Metadata, *, cluster_id: str, etcd_version: str) 
         raise SnapshotError(
             f"the snapshot belongs to the cluster {metadata.cluster_id} (member {metadata.member}), not to {cluster_id}: use another snapshot"
         )
-    if etcd_version and _minor(metadata.etcd_version) > _minor(etcd_version):
+    if etcd_version and _minor_key(metadata.etcd_version) > _minor_key(etcd_version):
         raise SnapshotError(
             f"the snapshot is of etcd {metadata.etcd_version}, which etcd {etcd_version} cannot read: "
-            f"restore it with {'.'.join(map(str, _minor(metadata.etcd_version)))} or newer"
+            f"restore it with {minor(metadata.etcd_version)} or newer"
         )
 
 
-def _minor(version: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in version.split(".")[:2])
-    except ValueError as error:
-        raise SnapshotError(f"{version!r} is not an etcd version: write it like 3.6.16") from error
+def _minor_key(version: str) -> tuple[int, ...]:
+    """Return the minor version as integers that compare. Raises SnapshotError for anything else than a version."""
+    key = minor_key(version)
+    if not key:
+        raise SnapshotError(f"{version!r} is not an etcd version: write it like 3.6.16")
+    return key

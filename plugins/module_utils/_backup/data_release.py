@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor, minor_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import bbolt
 
 _BUCKET, _KEY = b"cluster", b"clusterVersion"
 _PROGRAM = re.compile(r"^etcd Version: (\S+)$", re.MULTILINE)
-_VERSION = re.compile(r"(\d+)\.(\d+)\.\d+")
 # A program on a slow disk has to be read first.
 _TIMEOUT = 60.0
 
@@ -45,15 +45,9 @@ def release_problem(database: str, etcd_path: str) -> str:
     """Return why etcd would not start on the data; empty if it would, or if a version is unknown."""
     needed = read_cluster_version(database)
     found = read_program_version(etcd_path) if needed else ""
-    if not (_minor(needed) and _minor(found) and _minor(found) < _minor(needed)):
+    if not (minor_key(needed) and minor_key(found) and minor_key(found) < minor_key(needed)):
         return ""
-    release = ".".join(needed.split(".")[:2])
     return (
         f"{etcd_path} is etcd {found}, but {database} is of a cluster of version {needed}, and etcd does not start on the data of a newer minor "
-        f"release: put etcd, etcdctl and etcdutl of release {release} there"
+        f"release: put etcd, etcdctl and etcdutl of release {minor(needed)} there"
     )
-
-
-def _minor(version: str) -> tuple[int, ...]:
-    match = _VERSION.match(version)
-    return tuple(int(part) for part in match.groups()) if match else ()

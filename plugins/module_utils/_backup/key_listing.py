@@ -17,6 +17,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_sizes import KeySizes
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError, Limits
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     failure_reason,
@@ -102,8 +103,7 @@ def list_keys(endpoint: Endpoint, start: bytes, end: bytes | None, limit: int, r
 
 def lists_from_index(endpoint: Endpoint) -> bool:
     """Return whether the member lists keys without reading their values. Raises DrillError."""
-    numbers = str(read_status(endpoint)["version"]).split(".")[:2]
-    return tuple(int(number) for number in numbers if number.isdigit()) >= _KEYS_FROM_INDEX
+    return minor_key(str(read_status(endpoint)["version"])) >= _KEYS_FROM_INDEX
 
 
 def read_status(endpoint: Endpoint) -> dict[str, Any]:

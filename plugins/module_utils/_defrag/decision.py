@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.drain import drain_verdict
@@ -191,8 +192,7 @@ def copy_bytes(member: Member, metrics: MemberMetrics) -> tuple[int, int]:
 
 
 def _constants(member: Member, by_series: dict[str, Constants]) -> Constants:
-    series = ".".join((member.version or "").split(".")[:2])
-    return by_series.get(series) or by_series[max(by_series)]
+    return by_series.get(minor(member.version or "")) or by_series[max(by_series)]
 
 
 def peak_rss_anon(member: Member, metrics: MemberMetrics, host: HostCapacity) -> int | None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 
 
 class EtcdctlError(ValueError):
@@ -288,7 +289,7 @@ def base_release(text: str) -> str:
 def downgrade_target(status: dict[str, Any]) -> str:
     """Return the minor version that a downgrade is enabled to, from a status; empty without one."""
     info = status.get("downgradeInfo") or {}
-    return ".".join(str(info.get("targetVersion", "")).split(".")[:2]) if info.get("enabled") else ""
+    return minor(str(info.get("targetVersion", ""))) if info.get("enabled") else ""
 
 
 def _hex_id(value: int | str) -> str:

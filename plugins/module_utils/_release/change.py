@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import release_steps, releases
@@ -48,11 +49,6 @@ class Blocker:
 
     text: str
     transient: bool = False
-
-
-def minor(version: str) -> str:
-    """Return "3.6" of "3.6.16"."""
-    return ".".join(version.split(".")[:2])
 
 
 def _key(version: str) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_cluster
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
@@ -57,7 +58,7 @@ class Steps:
     def _enable(self, release: str, *, check: bool = False) -> bool:
         members = self._members()
         running = change.running_releases(members)
-        target = change.minor(release)
+        target = minor(release)
         enabled = target in {member.downgrade_to for member in members}
         changes = not enabled and not change.has_begun(running, release)
         if changes:
@@ -105,7 +106,7 @@ class Steps:
         self._ctl(self.endpoints, "put", FLUSH_KEY, lower)
         self._enable(lower)
         self.cancel()
-        self.wait(lambda found: _cluster_problem(found, f"{change.minor(running[-1])}.0"))
+        self.wait(lambda found: _cluster_problem(found, f"{minor(running[-1])}.0"))
         self._ctl(self.endpoints, "del", FLUSH_KEY)
 
     def wait(self, problem: Callable[[list[MemberRelease]], str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.process_settings import ProcessSettings
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS, WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
@@ -61,7 +62,7 @@ def kept_settings(version: str, workload: Mapping[str, Any], processes: Sequence
 
 def _of_series(values: Mapping[str, _Value], version: str) -> _Value:
     """Return the value for a release's series; that of the newest series for one that the model does not know."""
-    return values.get(".".join(version.split(".")[:2]), list(values.values())[-1])
+    return values.get(minor(version), list(values.values())[-1])
 
 
 def _settings(process: Mapping[str, Any]) -> ProcessSettings:

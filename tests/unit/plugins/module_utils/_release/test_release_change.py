@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
     Cluster,
     Member,
@@ -25,7 +26,7 @@ NAMES = ("a", "b", "c")
 
 
 def release(name: str, server: str, **more: Any) -> MemberRelease:
-    at = f"{release_change.minor(server)}.0"
+    at = f"{minor(server)}.0"
     storage = "" if server.startswith("3.5") else at
     return replace(MemberRelease(name, f"https://{name}:2379", server, at, storage), **more)
 
