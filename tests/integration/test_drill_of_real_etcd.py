@@ -279,9 +279,9 @@ def test_bounds(live: Member, tmp_path: Path, scratch_dir: Path) -> None:
     with pytest.raises(drill.DrillError, match=r"memory_max is 127.0 MiB, but must be at least 128.0 MiB"):
         hold(live, tmp_path, scratch_dir, memory_max=low - (1 << 20))
     assert hold(live, tmp_path, scratch_dir, memory_max=low).finding.compared == "hash"
-    with pytest.raises(drill.DrillError, match=r"scratch_dir .* has .* free, but the temporary member needs"):
+    with pytest.raises(scratch.ScratchMemberError, match=r"scratch_dir .* has .* free, but the temporary member needs"):
         hold(live, tmp_path, scratch_dir, reserve=1 << 60)
-    with pytest.raises(drill.DrillError, match="bytes too long for a socket's path"):
+    with pytest.raises(scratch.ScratchMemberError, match="bytes too long for a socket's path"):
         long = scratch_dir / ("x" * 100)
         long.mkdir()
         try:

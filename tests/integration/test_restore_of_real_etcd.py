@@ -376,7 +376,7 @@ def test_a_damaged_log_is_unusable_data_and_a_missing_one_is_not(saved: Saved, t
     member = copies(saved, tmp_path)[0]
     (log, *_more) = sorted((tmp_path / "m0" / "member" / "wal").glob("*.wal"))
     with tempfile.TemporaryDirectory(prefix="rescue", dir="/var/tmp") as short:
-        with pytest.raises(scratch_member.DrillError, match="dest /nowhere is not a directory") as other:
+        with pytest.raises(scratch_member.ScratchMemberError, match="dest /nowhere is not a directory") as other:
             backup_rescue.rescue_snapshot(rescue_request(member, Path("/nowhere")), rescue_tools(saved.version))
         assert not isinstance(other.value, backup_rescue.UnusableDataError)
         with log.open("r+b") as stream:

@@ -42,7 +42,7 @@ class Snapshot:
 
 
 def survey_snapshot(snapshot: Snapshot, request: Request, timing: Timing) -> dict[str, Any]:
-    """Return the result of etcd_keyspace_info for a snapshot. Raises MeasureError, DrillError and EtcdctlError."""
+    """Return the result of etcd_keyspace_info for a snapshot. Raises MeasureError and EtcdctlError."""
     check_request(request)
     _check(snapshot)
     limits = scratch.Limits(snapshot.memory_max, snapshot.timeout)
@@ -52,7 +52,7 @@ def survey_snapshot(snapshot: Snapshot, request: Request, timing: Timing) -> dic
             data = drill.restore_copy(snapshot.path, folder, snapshot.etcdutl_path, limits)
             with scratch.run_member(snapshot.etcd_path, snapshot.etcdctl_path, folder, data, limits) as url:
                 return _survey(snapshot, url, request, timing)
-    except scratch.DrillError as error:
+    except scratch.ScratchMemberError as error:
         raise MeasureError(f"{snapshot.path}: {error}") from error
 
 

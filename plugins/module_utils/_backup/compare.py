@@ -29,7 +29,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_sizes
     read_key_sizes,
     sizes_without_values,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError, Limits
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import Limits, ScratchMemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     command_line,
@@ -49,7 +49,7 @@ _HASH_SECONDS = 600.0
 _AUTHENTICATION = ("user name is empty", "permission denied", "invalid auth token")
 
 
-class ContradictionError(DrillError):
+class ContradictionError(ScratchMemberError):
     """The backup contradicts its records or the cluster."""
 
 
@@ -75,7 +75,7 @@ class Finding:
 
 
 def check_copy(copy: Endpoint, metadata: Metadata) -> Finding:
-    """Check the restored copy against its records. Raises DrillError if they differ."""
+    """Check the restored copy against its records. Raises ScratchMemberError if they differ."""
     revision = metadata.revision
     found = hash_at(copy, revision)
     if (
@@ -107,7 +107,7 @@ def check_copy(copy: Endpoint, metadata: Metadata) -> Finding:
 
 
 def compare_with_cluster(copy: Endpoint, live: Endpoint, database: str, finding: Finding, limits: Limits) -> Finding:
-    """Compare the copy with a member of the cluster. Raises DrillError if they differ.
+    """Compare the copy with a member of the cluster. Raises ScratchMemberError if they differ.
 
     ``database``: the path of the copy's database.
     """
@@ -144,7 +144,9 @@ def hash_with_compaction_of(copy: Endpoint, theirs: Hash, finding: Finding) -> H
     if theirs.compact_revision > finding.compact_revision:
         answer = run_etcdctl(copy.link, [copy.url], "compaction", str(theirs.compact_revision))
         if answer.returncode != 0:
-            raise DrillError(f"it could not be compacted to {theirs.compact_revision}: {failure_reason(answer)}")
+            raise ScratchMemberError(
+                f"it could not be compacted to {theirs.compact_revision}: {failure_reason(answer)}"
+            )
     ours = hash_at(copy, finding.revision)
     return ours if ours is not None and ours.compact_revision == theirs.compact_revision else None
 
@@ -154,7 +156,7 @@ def _found(finding: Finding, live: Endpoint, sentence: str, **more: Any) -> Find
 
 
 def hash_at(endpoint: Endpoint, revision: int, seconds: float = 0.0) -> Hash | None:
-    """Return the hash of all keys up to a revision, None if it is compacted. Raises DrillError.
+    """Return the hash of all keys up to a revision, None if it is compacted. Raises ScratchMemberError.
 
     seconds: how long the member may take, if that is longer than the connection's timeout: it reads every revision.
     """
@@ -165,8 +167,8 @@ def hash_at(endpoint: Endpoint, revision: int, seconds: float = 0.0) -> Hash | N
     if found == COMPACTED:
         return None
     if found == FUTURE:
-        raise DrillError(_behind(endpoint, revision))
-    raise DrillError(f"{endpoint.name} returned no hash: {found}")
+        raise ScratchMemberError(_behind(endpoint, revision))
+    raise ScratchMemberError(f"{endpoint.name} returned no hash: {found}")
 
 
 def _behind(endpoint: Endpoint, revision: int) -> str:
@@ -174,12 +176,12 @@ def _behind(endpoint: Endpoint, revision: int) -> str:
 
 
 def current_revision(endpoint: Endpoint) -> int:
-    """Return a member's current revision. Raises DrillError."""
+    """Return a member's current revision. Raises ScratchMemberError."""
     return int(read_status(endpoint)["header"]["revision"])
 
 
 def count_at(endpoint: Endpoint, revision: int) -> int | None:
-    """Return the number of keys at a revision, None if it is compacted or auth is enabled. Raises DrillError."""
+    """Return the number of keys at a revision, None if it is compacted or auth is enabled. Raises ScratchMemberError."""
     words = ["-w", "fields", "get", "", "--from-key", "--count-only", f"--rev={revision}", "--consistency=s"]
     argv = [*command_line(endpoint.link, [endpoint.url]), *words]
     answer = run_etcd_tool(argv, endpoint.link.timeout + 1.0, "etcdctl")
@@ -187,11 +189,11 @@ def count_at(endpoint: Endpoint, revision: int) -> int | None:
         if any(text in answer.stderr for text in (COMPACTED, *_AUTHENTICATION)):
             return None
         if FUTURE in answer.stderr:
-            raise DrillError(_behind(endpoint, revision))
-        raise DrillError(f"{endpoint.name} could not count its keys: {failure_reason(answer)}")
+            raise ScratchMemberError(_behind(endpoint, revision))
+        raise ScratchMemberError(f"{endpoint.name} could not count its keys: {failure_reason(answer)}")
     found = re.search(r'^"Count" : (\d+)$', answer.stdout, re.MULTILINE)
     if found is None:
-        raise DrillError(f"{endpoint.name} returned no number of keys, but {answer.stdout[:80]!r}")
+        raise ScratchMemberError(f"{endpoint.name} returned no number of keys, but {answer.stdout[:80]!r}")
     return int(found.group(1))
 
 
@@ -199,7 +201,7 @@ def compare_keys(copy: Endpoint, live: Endpoint, database: str, revision: int, l
     """Compare those of the cluster's keys that are as old as the backup. Returns their number.
 
     Compares the first keys in the order of names, as many as ``first_pages`` yields. ``database``: the path of the copy's database.
-    Raises DrillError for the first key that differs.
+    Raises ScratchMemberError for the first key that differs.
     """
     copy_sizes, live_sizes = _page_sizes(copy, live, database, limits)
     compared = 0

@@ -27,7 +27,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import ScratchMemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
@@ -42,6 +42,10 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 
 _DATA = "data"
 _NAME = "drill"
+
+
+class DrillError(ScratchMemberError):
+    """A backup that cannot be drilled, or a drill that cannot run."""
 
 
 class MissingKeyError(DrillError):
@@ -138,7 +142,7 @@ def etcd_next_to(etcdutl_path: str) -> str:
 def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
     """Choose the backup and the member, and check the free space. Changes nothing.
 
-    Raises DrillError, SnapshotError or EtcdctlError for anything that would stop the drill.
+    Raises ScratchMemberError, SnapshotError or EtcdctlError for anything that would stop the drill.
     """
     _check(request, tools)
     cluster, answered_by = observe_serving_cluster(tools.connection, endpoints) if request.live else (None, "")
@@ -215,7 +219,7 @@ def run_drill(
                 if planned.member is not None:
                     live = key_listing.Endpoint(tools.connection, planned.member.endpoint, planned.member.name)
                     finding = compare.compare_with_cluster(copy, live, database_path(data), finding, limits)
-    except (DrillError, store.SnapshotError) as error:
+    except (ScratchMemberError, store.SnapshotError) as error:
         proved = isinstance(error, (compare.ContradictionError, store.DamagedError))
         if proved:
             _record(planned.path, None)

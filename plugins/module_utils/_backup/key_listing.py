@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_sizes import KeySizes
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError, Limits
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import Limits, ScratchMemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
@@ -81,12 +81,12 @@ def keys_between(
 
 
 def list_keys(endpoint: Endpoint, start: bytes, end: bytes | None, limit: int, revision: int = 0) -> dict[bytes, Key]:
-    """Return up to ``limit`` keys from ``start`` to before ``end`` (None: to the last one). Raises DrillError."""
+    """Return up to ``limit`` keys from ``start`` to before ``end`` (None: to the last one). Raises ScratchMemberError."""
     words = ["get", "--consistency=s", "--keys-only", f"--limit={limit}", f"--rev={revision}"]
     words += ["--from-key", quote_key(start)] if end is None else [quote_key(start), quote_key(end)]
     answer = run_etcdctl(endpoint.link, [endpoint.url], "txn", text=f"\n{' '.join(words)}\n\n\n")
     if answer.returncode != 0:
-        raise DrillError(f"{endpoint.name} could not list its keys: {failure_reason(answer)}")
+        raise ScratchMemberError(f"{endpoint.name} could not list its keys: {failure_reason(answer)}")
     try:
         response = _parse_json(answer, endpoint)["responses"][0]["Response"]
         # etcdctl 3.5 and 3.6, and 3.7
@@ -98,30 +98,30 @@ def list_keys(endpoint: Endpoint, start: bytes, end: bytes | None, limit: int, r
             for entry in found.get("kvs") or []
         }
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise DrillError(f"{endpoint.name} returned no keys, but {answer.stdout[:80]!r}") from error
+        raise ScratchMemberError(f"{endpoint.name} returned no keys, but {answer.stdout[:80]!r}") from error
 
 
 def lists_from_index(endpoint: Endpoint) -> bool:
-    """Return whether the member lists keys without reading their values. Raises DrillError."""
+    """Return whether the member lists keys without reading their values. Raises ScratchMemberError."""
     return minor_key(str(read_status(endpoint)["version"])) >= _KEYS_FROM_INDEX
 
 
 def read_status(endpoint: Endpoint) -> dict[str, Any]:
-    """Return the status of a member as etcdctl prints it. Raises DrillError."""
+    """Return the status of a member as etcdctl prints it. Raises ScratchMemberError."""
     answer = run_etcdctl(endpoint.link, [endpoint.url], "endpoint", "status")
     if answer.returncode != 0:
-        raise DrillError(f"{endpoint.name}: endpoint status: {failure_reason(answer)}")
+        raise ScratchMemberError(f"{endpoint.name}: endpoint status: {failure_reason(answer)}")
     try:
         status = _parse_json(answer, endpoint)[0]["Status"]
         int(status["header"]["revision"])
         return dict(status)
     except (LookupError, TypeError, ValueError) as error:
-        raise DrillError(f"{endpoint.name} did not return its revision") from error
+        raise ScratchMemberError(f"{endpoint.name} did not return its revision") from error
 
 
 def _parse_json(answer: ProcessResult, endpoint: Endpoint) -> Any:
-    """Return what etcdctl printed. Raises DrillError."""
+    """Return what etcdctl printed. Raises ScratchMemberError."""
     try:
         return json.loads(answer.stdout)
     except ValueError as error:
-        raise DrillError(f"{endpoint.name}: etcdctl printed no JSON, but {answer.stdout[:80]!r}") from error
+        raise ScratchMemberError(f"{endpoint.name}: etcdctl printed no JSON, but {answer.stdout[:80]!r}") from error

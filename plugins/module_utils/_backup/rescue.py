@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, data_release, restore, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import DrillError
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import ScratchMemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool, run_etcdctl
@@ -139,7 +139,7 @@ def required_bytes(source: Source) -> int:
 def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
     """Make a snapshot of the member's data. Returns its path and metadata.
 
-    Raises UnusableDataError, SnapshotError, RestoreError, DrillError or EtcdctlError.
+    Raises UnusableDataError, SnapshotError, RestoreError, ScratchMemberError or EtcdctlError.
     """
     check.check_timeout(request.timeout)
     source = find_data(request)
@@ -169,8 +169,8 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
             store.publish(database, path, metadata)
     except scratch.StartError as error:
         raise UnusableDataError(f"no snapshot was made from {request.data_dir}: {error}") from error
-    except DrillError as error:
-        raise DrillError(f"no snapshot was made from {request.data_dir}: {error}") from error
+    except ScratchMemberError as error:
+        raise ScratchMemberError(f"no snapshot was made from {request.data_dir}: {error}") from error
     except OSError as error:
         kind = UnusableDataError if error.errno in _BROKEN else SnapshotError
         raise kind(f"{error.filename or request.directory}: {error.strerror}; no snapshot was made") from error
@@ -206,7 +206,9 @@ def _replay(request: Request, tools: Tools, folder: str, data: str, limits: scra
                 "version": str(status["version"]),
             }
         except (LookupError, TypeError, ValueError) as error:
-            raise DrillError(f"etcd on the copy returned no status, but {answer.stdout[:80]!r} ({error})") from error
+            raise ScratchMemberError(
+                f"etcd on the copy returned no status, but {answer.stdout[:80]!r} ({error})"
+            ) from error
 
 
 def _append_digest(path: str) -> tuple[int, str]:

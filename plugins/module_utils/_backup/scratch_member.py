@@ -66,11 +66,11 @@ exec "$@"
 """
 
 
-class DrillError(ValueError):
-    """A backup that cannot be restored, or a drill that cannot run."""
+class ScratchMemberError(ValueError):
+    """A scratch member that cannot run or does not answer as it should; the text says why."""
 
 
-class StartError(DrillError):
+class StartError(ScratchMemberError):
     """etcd ended on the data, and not because of a limit: the data is damaged, or of another release."""
 
 
@@ -87,10 +87,10 @@ class Limits:
     began: float = field(default_factory=time.monotonic)
 
     def seconds_left(self) -> float:
-        """Return the seconds that are left. Raises DrillError if none are."""
+        """Return the seconds that are left. Raises ScratchMemberError if none are."""
         left = self.began + self.seconds - time.monotonic()
         if left <= 0:
-            raise DrillError(f"the time limit of {self.seconds:.0f} s has passed: raise {self.option}")
+            raise ScratchMemberError(f"the time limit of {self.seconds:.0f} s has passed: raise {self.option}")
         return left
 
 
@@ -98,7 +98,7 @@ class Limits:
 def scratch_folder(parent: str, needed: int, option: str = "scratch_dir") -> Iterator[str]:
     """Yield a private folder with ``needed`` bytes of free space, and always remove it. Messages name the module's ``option``.
 
-    Removes the folders of killed drills first. Raises DrillError without enough free space.
+    Removes the folders of killed drills first. Raises ScratchMemberError without enough free space.
     """
     _check_parent(parent, option)
     remove_abandoned(parent)
@@ -110,7 +110,7 @@ def scratch_folder(parent: str, needed: int, option: str = "scratch_dir") -> Ite
 def check_scratch_dir(parent: str, needed: int, option: str = "scratch_dir") -> list[str]:
     """Return the folders of killed drills that ``scratch_folder`` would remove from ``parent``. Changes nothing.
 
-    Raises DrillError if ``parent`` is unsuitable for a scratch member, even without these folders.
+    Raises ScratchMemberError if ``parent`` is unsuitable for a scratch member, even without these folders.
     """
     _check_parent(parent, option)
     abandoned = owned_folder.find_abandoned(parent, _PREFIX)
@@ -130,10 +130,12 @@ def removal_notice(abandoned: list[str]) -> str:
 
 def _check_parent(parent: str, option: str) -> None:
     if not os.path.isdir(parent) or not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
-        raise DrillError(f"{option} {parent} is not a directory that user {os.geteuid()} can write to: choose another")
+        raise ScratchMemberError(
+            f"{option} {parent} is not a directory that user {os.geteuid()} can write to: choose another"
+        )
     longest = len(os.fsencode(os.path.join(parent, _PREFIX + "x" * 8, _SOCKET)))
     if longest > _MAX_SOCKET_PATH:
-        raise DrillError(
+        raise ScratchMemberError(
             f"{option} {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
         )
 
@@ -141,7 +143,7 @@ def _check_parent(parent: str, option: str) -> None:
 def _check_space(parent: str, free: int, needed: int, option: str) -> None:
     if free < needed:
         has, needs = format_sizes_distinctly(free, needed)
-        raise DrillError(
+        raise ScratchMemberError(
             f"{option} {parent} has {has} free, but the temporary member needs {needs}: "
             f"free some space, or set {option} to a larger volume"
         )
@@ -210,11 +212,11 @@ def run_member(
 ) -> Iterator[str]:
     """Run etcd on ``data_dir`` in ``folder``, yield its client URL once it answers, and stop it afterwards.
 
-    Raises DrillError if it does not answer, and, with ``graceful``, if it had to be killed, because its database may then be
+    Raises ScratchMemberError if it does not answer, and, with ``graceful``, if it had to be killed, because its database may then be
     incomplete.
     """
     if shutil.which(etcd_path) is None:
-        raise DrillError(f"{etcd_path} is not an executable program: install etcd, or set etcd_path")
+        raise ScratchMemberError(f"{etcd_path} is not an executable program: install etcd, or set etcd_path")
     # Drop the caller's settings: etcd reads ETCD_* and refuses some of them next to flags.
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("ETCD", "GO"))}
     environment["GOMEMLIMIT"] = str(limits.memory * 3 // 4)
@@ -234,7 +236,9 @@ def run_member(
     finally:
         killed = _stop(process)
     if graceful and killed:
-        raise DrillError(f"etcd was killed before it had stopped, for which it has {_STOP_SECONDS:.0f} s: run it again")
+        raise ScratchMemberError(
+            f"etcd was killed before it had stopped, for which it has {_STOP_SECONDS:.0f} s: run it again"
+        )
 
 
 def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limits: Limits) -> None:
@@ -246,14 +250,16 @@ def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limit
             reason = exit_reason(folder, limits.memory)
             if process.returncode < 0:
                 reason = f"signal {-process.returncode} ended it, perhaps by the OOM killer: {reason}"
-            raise (DrillError if is_host_problem(ended) else StartError)(f"etcd does not start with it: {reason}")
+            raise (ScratchMemberError if is_host_problem(ended) else StartError)(
+                f"etcd does not start with it: {reason}"
+            )
         if os.path.exists(os.path.join(folder, _SOCKET)):
             if _serves(link, folder):
                 return
         try:
             limits.seconds_left()
-        except DrillError as error:
-            raise DrillError(
+        except ScratchMemberError as error:
+            raise ScratchMemberError(
                 f"etcd did not answer within the time limit ({exit_reason(folder, limits.memory)}): {error}"
             ) from error
         time.sleep(_PAUSE)

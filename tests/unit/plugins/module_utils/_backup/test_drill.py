@@ -148,7 +148,9 @@ def test_check_mode_only_names_the_leftovers_of_killed_drills(tmp_path: Path, mo
     with (tmp_path / ".headroom-drill-held" / "lock").open("r+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         found = scratch.check_scratch_dir(str(tmp_path), 65536)
-        with pytest.raises(scratch.DrillError, match=r"has 64\.0 KiB free, but the temporary member needs 1\.0 GiB"):
+        with pytest.raises(
+            scratch.ScratchMemberError, match=r"has 64\.0 KiB free, but the temporary member needs 1\.0 GiB"
+        ):
             scratch.check_scratch_dir(str(tmp_path), 1 << 30)
     assert found == [str(tmp_path / ".headroom-drill-dead"), str(tmp_path / ".headroom-drill-early")]
     assert sorted(path for path in tmp_path.rglob("*")) == before
@@ -184,7 +186,7 @@ def test_exit_reason(tmp_path: Path, lines: list[str], cause: str) -> None:
 
 def test_time_limit() -> None:
     assert 50 < scratch.Limits(0, 60).seconds_left() <= 60
-    with pytest.raises(scratch.DrillError, match=r"^the time limit of 60 s has passed: raise timeout$"):
+    with pytest.raises(scratch.ScratchMemberError, match=r"^the time limit of 60 s has passed: raise timeout$"):
         scratch.Limits(0, 60, began=time.monotonic() - 61).seconds_left()
 
 
@@ -207,8 +209,8 @@ def test_etcd_next_to_etcdutl(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "kind"),
     [
-        ("kill -9 $$", scratch.DrillError),
-        ("echo 'write snap: no space left on device' >&2; exit 1", scratch.DrillError),
+        ("kill -9 $$", scratch.ScratchMemberError),
+        ("echo 'write snap: no space left on device' >&2; exit 1", scratch.ScratchMemberError),
         ("echo 'panic: freepages: failed to get all reachable pages' >&2; exit 2", scratch.StartError),
     ],
     ids=["killed", "no space", "panic"],
@@ -220,7 +222,7 @@ def test_only_a_reason_of_etcd_itself_is_a_reason_against_the_backup(
     etcd.write_text(f"#!/bin/sh\n{script}\n")
     etcd.chmod(0o755)
     limits = scratch.Limits(1 << 30, 60)
-    with pytest.raises(scratch.DrillError, match="etcd does not start with it") as raised:
+    with pytest.raises(scratch.ScratchMemberError, match="etcd does not start with it") as raised:
         with scratch.run_member(str(etcd), "etcdctl", str(tmp_path), str(tmp_path / "data"), limits):
             pass
     assert raised.type is kind

@@ -94,7 +94,7 @@ def test_a_damaged_backup_is_recorded_as_bad(tmp_path: Path, monkeypatch: pytest
         (compare.ContradictionError("it has 5 keys, but m1 had 6"), True),
         (store.DamagedError("it was altered"), True),
         (scratch_member.StartError("etcd does not start with it: panic"), True),
-        (scratch_member.DrillError("the time limit of 60 s has passed: raise timeout"), False),
+        (scratch_member.ScratchMemberError("the time limit of 60 s has passed: raise timeout"), False),
         (store.SnapshotError("it cannot be checked: out of memory"), False),
         (EtcdctlError("etcdutl is not an executable program"), False),
     ],
