@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.census imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import Reader
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import program_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import parse_status, run_etcdctl
 
 # Requests to the temporary member may take this long: it has the lowest priority of all.
@@ -73,11 +72,11 @@ def _check(snapshot: Snapshot) -> None:
         raise MeasureError(
             f"snapshot {snapshot.path} is not readable for user {os.geteuid()}; run as its owner, or as root"
         )
-    if snapshot.memory_max < scratch.MIN_MEMORY:
-        given, minimum = format_sizes_distinctly(snapshot.memory_max, scratch.MIN_MEMORY)
-        raise MeasureError(f"memory_max is {given}, but must be at least {minimum}")
+    problem = scratch.memory_problem(snapshot.memory_max)
+    if problem:
+        raise MeasureError(problem)
     if snapshot.timeout < 1:
         raise MeasureError(f"timeout is {snapshot.timeout} s, but must be at least 1 s; 1800 is the default")
-    for name, path in (("etcd", snapshot.etcd_path), ("etcdutl", snapshot.etcdutl_path)):
-        if shutil.which(path) is None:
-            raise MeasureError(f"{path} is not an executable program: install {name}, or set {name}_path")
+    problem = program_problem(snapshot.etcd_path, "etcd") or program_problem(snapshot.etcdutl_path, "etcdutl")
+    if problem:
+        raise MeasureError(problem)

@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
     SnapshotError,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, program_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor, minor_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import failure_reason, run_etcd_tool
 
@@ -73,8 +72,9 @@ def translate_os_errors(path: str) -> Iterator[None]:
 
 def check_etcdutl(path: str) -> None:
     """Raise SnapshotError if etcdutl is missing, before a snapshot is downloaded that it has to verify."""
-    if shutil.which(path) is None:
-        raise SnapshotError(f"{path} is not an executable program: install etcdutl, or set etcdutl_path")
+    problem = program_problem(path, "etcdutl")
+    if problem:
+        raise SnapshotError(problem)
 
 
 def verify_digest(path: str) -> tuple[int, str]:

@@ -30,7 +30,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import sc
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import ScratchMemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import program_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import observe_serving_cluster
@@ -158,12 +159,13 @@ def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
 
 def _check(request: Request, tools: Tools) -> None:
     check.check_timeout(request.timeout)
-    if request.memory_max < scratch.MIN_MEMORY:
-        given, minimum = format_sizes_distinctly(request.memory_max, scratch.MIN_MEMORY)
-        raise DrillError(f"memory_max is {given}, but must be at least {minimum}")
-    for name, path in (("etcd", tools.etcd_path), ("etcdutl", tools.etcdutl_path)):
-        if shutil.which(path) is None:
-            raise DrillError(f"{path} is not an executable program: install {name}, or set {name}_path")
+    problem = (
+        scratch.memory_problem(request.memory_max)
+        or program_problem(tools.etcd_path, "etcd")
+        or program_problem(tools.etcdutl_path, "etcdutl")
+    )
+    if problem:
+        raise DrillError(problem)
 
 
 def choose_backup(request: Request, cluster_id: str) -> tuple[str, Metadata]:

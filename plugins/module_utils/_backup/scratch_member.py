@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages, owned_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import is_host_problem
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, program_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
@@ -92,6 +92,14 @@ class Limits:
         if left <= 0:
             raise ScratchMemberError(f"the time limit of {self.seconds:.0f} s has passed: raise {self.option}")
         return left
+
+
+def memory_problem(memory: int) -> str:
+    """Return why a memory limit (bytes) is too low for the scratch member; empty if it is not."""
+    if memory < MIN_MEMORY:
+        given, minimum = format_sizes_distinctly(memory, MIN_MEMORY)
+        return f"memory_max is {given}, but must be at least {minimum}"
+    return ""
 
 
 @contextlib.contextmanager
@@ -215,8 +223,9 @@ def run_member(
     Raises ScratchMemberError if it does not answer, and, with ``graceful``, if it had to be killed, because its database may then be
     incomplete.
     """
-    if shutil.which(etcd_path) is None:
-        raise ScratchMemberError(f"{etcd_path} is not an executable program: install etcd, or set etcd_path")
+    problem = program_problem(etcd_path, "etcd")
+    if problem:
+        raise ScratchMemberError(problem)
     # Drop the caller's settings: etcd reads ETCD_* and refuses some of them next to flags.
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("ETCD", "GO"))}
     environment["GOMEMLIMIT"] = str(limits.memory * 3 // 4)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,13 @@ class ProcessResult:
     stdout: str
     stderr: str
     data: bytes = b""
+
+
+def program_problem(path: str, name: str) -> str:
+    """Return why a program cannot be run, and the fix; empty if it is executable. name: the program, whose path the option ``<name>_path`` sets."""
+    if shutil.which(path) is None:
+        return f"{path} is not an executable program: install {name}, or set {name}_path"
+    return ""
 
 
 def run_process(

@@ -8,7 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, run_process
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import (
+    ProcessResult,
+    program_problem,
+    run_process,
+)
 
 
 def test_returns_status_and_output() -> None:
@@ -41,3 +45,14 @@ def test_returns_output_that_is_not_text_as_it_is() -> None:
 def test_raises_when_the_program_cannot_be_started() -> None:
     with pytest.raises(FileNotFoundError):
         run_process(["/no/such/program"], 10)
+
+
+def test_program_problem(tmp_path: Path) -> None:
+    data = tmp_path / "etcdutl"
+    data.touch(mode=0o644)
+    for path in (str(data), "no-such-program"):
+        assert program_problem(path, "etcdutl") == (
+            f"{path} is not an executable program: install etcdutl, or set etcdutl_path"
+        )
+    data.chmod(0o755)
+    assert program_problem(str(data), "etcdutl") == program_problem("sh", "sh") == ""
