@@ -108,7 +108,7 @@ metadata:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, scratch_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill, scratch_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue as backup_rescue
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import check_timeout
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore import check_stopped
@@ -135,10 +135,10 @@ def rescue(module: AnsibleModule) -> None:
         source = backup_rescue.find_data(request)
         backup_rescue.check_tools(request, tools)
         needed = backup_rescue.required_bytes(source)
-        abandoned = scratch_member.check_scratch_dir(request.directory, needed, backup_rescue.OPTION)
+        abandoned = scratch_folder.check_scratch_dir(request.directory, needed, backup_rescue.OPTION)
         message = (
             f"Would make a snapshot of the {format_size(source.size)} in {request.data_dir}{still_runs(request.data_dir)}."
-            f"{scratch_member.removal_notice(abandoned)}"
+            f"{scratch_folder.removal_notice(abandoned)}"
         )
         module.exit_json(changed=True, msg=message, path="", revision=0)
     path, metadata = backup_rescue.rescue_snapshot(request, tools)

@@ -161,7 +161,7 @@ seconds:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import (
@@ -192,7 +192,7 @@ def drill(module: AnsibleModule) -> None:
         module.exit_json(
             changed=False,
             msg=f"Would restore {planned.path} in {request.scratch_dir}, which needs {format_size(planned.needed)}{comparison}."
-            f"{scratch_member.removal_notice(planned.abandoned)}",
+            f"{scratch_folder.removal_notice(planned.abandoned)}",
             path=planned.path,
             metadata=planned.metadata.as_dict(),
             member=planned.member.name if planned.member else "",

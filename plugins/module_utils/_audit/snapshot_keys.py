@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.census imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import Reader
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_folder import OVERHEAD, scratch_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import program_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import parse_status, run_etcdctl
 
@@ -45,9 +46,9 @@ def survey_snapshot(snapshot: Snapshot, request: Request, timing: Timing) -> dic
     check_request(request)
     _check(snapshot)
     limits = scratch.Limits(snapshot.memory_max, snapshot.timeout)
-    needed = 2 * os.path.getsize(snapshot.path) + scratch.OVERHEAD
+    needed = 2 * os.path.getsize(snapshot.path) + OVERHEAD
     try:
-        with scratch.scratch_folder(snapshot.scratch_dir, needed) as folder:
+        with scratch_folder(snapshot.scratch_dir, needed) as folder:
             data = drill.restore_copy(snapshot.path, folder, snapshot.etcdutl_path, limits)
             with scratch.run_member(snapshot.etcd_path, snapshot.etcdctl_path, folder, data, limits) as url:
                 return _survey(snapshot, url, request, timing)

@@ -27,6 +27,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_folder import (
+    OVERHEAD,
+    check_scratch_dir,
+    scratch_folder,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import ScratchMemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
@@ -152,8 +157,8 @@ def plan_drill(request: Request, tools: Tools, endpoints: list[str]) -> Plan:
     member = snapshot.choose_member(cluster, "", answered_by, metadata.member) if cluster else None
     if metadata.encryption and not request.identity_file and crypt.requires_identity_file(metadata.encryption):
         raise MissingKeyError(f"{path} is encrypted: set identity_file to its secret key")
-    needed = (3 if metadata.encryption else 2) * metadata.size + scratch.OVERHEAD + request.reserve
-    abandoned = scratch.check_scratch_dir(request.scratch_dir, needed)
+    needed = (3 if metadata.encryption else 2) * metadata.size + OVERHEAD + request.reserve
+    abandoned = check_scratch_dir(request.scratch_dir, needed)
     return Plan(path, metadata, member, needed, abandoned)
 
 
@@ -208,7 +213,7 @@ def run_drill(
     limits = scratch.Limits(request.memory_max, request.timeout, request.timeout_option, began)
     try:
         check.verify_snapshot(planned.path, tools.etcdutl_path, request.timeout)
-        with scratch.scratch_folder(request.scratch_dir, planned.needed) as folder:
+        with scratch_folder(request.scratch_dir, planned.needed) as folder:
             plain = _decrypted(request, planned, tools, folder)
             data = restore_copy(plain, folder, tools.etcdutl_path, limits)
             etcdctl = tools.connection.etcdctl_path

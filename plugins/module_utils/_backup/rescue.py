@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check, data_release, restore, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_folder import OVERHEAD, scratch_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.scratch_member import ScratchMemberError
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata, SnapshotError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
@@ -133,7 +134,7 @@ def snapshot_path(request: Request, now: float) -> str:
 
 def required_bytes(source: Source) -> int:
     """Return the bytes needed for the copy, which becomes the snapshot."""
-    return source.size + scratch.OVERHEAD
+    return source.size + OVERHEAD
 
 
 def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
@@ -148,7 +149,7 @@ def rescue_snapshot(request: Request, tools: Tools) -> tuple[str, Metadata]:
     limits = scratch.Limits(request.memory_max, request.timeout)
     now = int(time.time())
     try:
-        with scratch.scratch_folder(request.directory, required_bytes(source), OPTION) as folder:
+        with scratch_folder(request.directory, required_bytes(source), OPTION) as folder:
             data = os.path.join(folder, "data")
             _copy(source, data)
             described = _replay(request, tools, folder, data, limits)

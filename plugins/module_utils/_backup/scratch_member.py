@@ -19,33 +19,25 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages, owned_folder
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import member_pages
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.check import is_host_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult, program_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     parse_status,
     run_etcdctl,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
-from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import allocated_bytes, available_bytes
 
-# Bytes that etcd writes in addition to its database.
-OVERHEAD = NEW_LOG_BYTES + GROWTH_BYTES
 # With less, the Go runtime and bbolt's free list leave no memory for the index.
 MIN_MEMORY = 128 << 20
 
-_PREFIX = ".headroom-drill-"
 _LOG = "etcd.log"
-_SOCKET = "client"
+SOCKET = "client"
 _PEER = "peer"
 # The advertised address, where nothing listens: etcd before 3.7 cannot advertise a unix socket.
 PEER_URL = "http://127.0.0.1:1"
-# On Linux sun_path has 108 bytes, including the terminating NUL.
-_MAX_SOCKET_PATH = 107
 _PAUSE = 0.1
 # The lines of the log that may name the reason of its end.
 _LAST_LINES = 5
@@ -102,64 +94,9 @@ def memory_problem(memory: int) -> str:
     return ""
 
 
-@contextlib.contextmanager
-def scratch_folder(parent: str, needed: int, option: str = "scratch_dir") -> Iterator[str]:
-    """Yield a private folder with ``needed`` bytes of free space, and always remove it. Messages name the module's ``option``.
-
-    Removes the folders of killed drills first. Raises ScratchMemberError without enough free space.
-    """
-    _check_parent(parent, option)
-    remove_abandoned(parent)
-    _check_space(parent, available_bytes(parent), needed, option)
-    with owned_folder.owned_folder(parent, _PREFIX) as folder:
-        yield folder
-
-
-def check_scratch_dir(parent: str, needed: int, option: str = "scratch_dir") -> list[str]:
-    """Return the folders of killed drills that ``scratch_folder`` would remove from ``parent``. Changes nothing.
-
-    Raises ScratchMemberError if ``parent`` is unsuitable for a scratch member, even without these folders.
-    """
-    _check_parent(parent, option)
-    abandoned = owned_folder.find_abandoned(parent, _PREFIX)
-    _check_space(parent, available_bytes(parent) + sum(map(allocated_bytes, abandoned)), needed, option)
-    return abandoned
-
-
-def remove_abandoned(parent: str) -> None:
-    """Remove the folders of killed drills in ``parent``. Raises OSError."""
-    owned_folder.remove_abandoned(parent, _PREFIX)
-
-
-def removal_notice(abandoned: list[str]) -> str:
-    """Return a sentence that says which folders a run would remove first; empty without any."""
-    return f" Would first remove {', '.join(abandoned)}, left by a killed run." if abandoned else ""
-
-
-def _check_parent(parent: str, option: str) -> None:
-    if not os.path.isdir(parent) or not os.access(parent, os.R_OK | os.W_OK | os.X_OK):
-        raise ScratchMemberError(
-            f"{option} {parent} is not a directory that user {os.geteuid()} can write to: choose another"
-        )
-    longest = len(os.fsencode(os.path.join(parent, _PREFIX + "x" * 8, _SOCKET)))
-    if longest > _MAX_SOCKET_PATH:
-        raise ScratchMemberError(
-            f"{option} {parent} is {longest - _MAX_SOCKET_PATH} bytes too long for a socket's path: choose a shorter one"
-        )
-
-
-def _check_space(parent: str, free: int, needed: int, option: str) -> None:
-    if free < needed:
-        has, needs = format_sizes_distinctly(free, needed)
-        raise ScratchMemberError(
-            f"{option} {parent} has {has} free, but the temporary member needs {needs}: "
-            f"free some space, or set {option} to a larger volume"
-        )
-
-
 def socket_url(folder: str) -> str:
     """Return the client URL of the scratch member."""
-    return f"unix://{os.path.join(folder, _SOCKET)}"
+    return f"unix://{os.path.join(folder, SOCKET)}"
 
 
 def connection(etcdctl_path: str, seconds: float) -> Connection:
@@ -262,7 +199,7 @@ def _wait(process: subprocess.Popen[bytes], link: Connection, folder: str, limit
             raise (ScratchMemberError if is_host_problem(ended) else StartError)(
                 f"etcd does not start with it: {reason}"
             )
-        if os.path.exists(os.path.join(folder, _SOCKET)):
+        if os.path.exists(os.path.join(folder, SOCKET)):
             if _serves(link, folder):
                 return
         try:
@@ -278,14 +215,14 @@ def _serves(link: Connection, folder: str) -> bool:
     """Return whether the member leads and has applied all committed entries."""
     answer = run_etcdctl(link, [socket_url(folder)], "endpoint", "status")
     if answer.returncode != 0:
-        return _NO_USER in answer.stderr and member_pages.is_healthy(os.path.join(folder, _SOCKET))
+        return _NO_USER in answer.stderr and member_pages.is_healthy(os.path.join(folder, SOCKET))
     found = list(parse_status(answer.stdout or "null").values())
     return bool(found and found[0].leader and found[0].raft_applied_index == found[0].raft_index)
 
 
 def identify(folder: str) -> dict[str, str]:
     """Return cluster id, member id and version of the member without asking for its status. Raises ValueError."""
-    version = member_pages.read_version(os.path.join(folder, _SOCKET))
+    version = member_pages.read_version(os.path.join(folder, SOCKET))
     for line in reversed(_log_lines(folder)):
         if '"cluster-id"' in line and '"local-member-id"' in line:
             entry = json.loads(line)

@@ -16,7 +16,7 @@ import os
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_folder, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, role_variable
 
@@ -43,7 +43,7 @@ def _run(config: Config, check: bool) -> dict[str, Any]:
         return _skipped(f"{error}; run etcd_restore_drill with it on a host that has the key")
     if planned.abandoned and not check:
         # Before the check below: if another host always drills first, this one never runs a drill again.
-        scratch_member.remove_abandoned(request.scratch_dir)
+        scratch_folder.remove_abandoned(request.scratch_dir)
     if os.path.exists(planned.path + store.DRILL):
         return {
             "result": "skipped",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue, scratch_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import rescue, scratch_folder
 from ansible_collections.etcdops.headroom.plugins.modules import etcd_rescue
 
 
@@ -22,7 +22,7 @@ def test_check_mode(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypa
     for path in (data / "member/snap/db", data / "member/wal/0.wal", target / ".headroom-drill-dead/lock"):
         path.parent.mkdir(parents=True)
         path.touch()
-    monkeypatch.setattr(scratch_member, "available_bytes", lambda _path: 1 << 40)
+    monkeypatch.setattr(scratch_folder, "available_bytes", lambda _path: 1 << 40)
     arguments = {"dest": str(target), "member": "m1", "data_dir": str(data), "_ansible_check_mode": True}
     (tmp_path / "etcd").write_text("#!/bin/sh\necho 'etcd Version: 3.7.3'\n")
     (tmp_path / "etcd").chmod(0o755)

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
 import sys
 import time
 from dataclasses import replace
@@ -63,7 +61,7 @@ def test_compare_with_another_member_than_the_backup_was_taken_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A backup of m2 says nothing new about m2, although m2 is the follower on this host."""
-    monkeypatch.setattr(drill.scratch, "check_scratch_dir", lambda *_arguments: [])
+    monkeypatch.setattr(drill, "check_scratch_dir", lambda *_arguments: [])
     save(tmp_path, 2)
     leader, backed_up = member("m1", "leader"), member("m2", "follower")
     for other, compared in ((member("m3", "follower"), "m3"), (member("m3", "follower", healthy=False), "m1")):
@@ -119,52 +117,6 @@ def test_no_backup_to_choose(tmp_path: Path) -> None:
 )
 def test_key_problem(theirs: Key, ours: Key | None, text: str) -> None:
     assert compare.key_problem(theirs, ours, 10) == text
-
-
-def create_leftovers(folder: Path) -> None:
-    """Create the folders of two killed drills, of a running one, and of another program."""
-    for name in (".headroom-drill-dead", ".headroom-drill-held", "other"):
-        (folder / name).mkdir()
-        (folder / name / "lock").touch()
-    (folder / ".headroom-drill-early").mkdir()
-
-
-def test_leftovers_of_killed_drills_are_removed(tmp_path: Path) -> None:
-    """Folders of killed drills are removed, folders of running drills and other folders are not."""
-    create_leftovers(tmp_path)
-    with (tmp_path / ".headroom-drill-held" / "lock").open("r+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        with scratch.scratch_folder(str(tmp_path), 0) as folder:
-            names = {path.name for path in tmp_path.iterdir()}
-            assert names == {".headroom-drill-held", "other", os.path.basename(folder)}
-
-
-def test_check_mode_only_names_the_leftovers_of_killed_drills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It changes nothing, and counts the space that their removal would free."""
-    create_leftovers(tmp_path)
-    (tmp_path / ".headroom-drill-dead" / "db").write_bytes(b"x" * 65536)
-    before = sorted(path for path in tmp_path.rglob("*"))
-    monkeypatch.setattr(scratch, "available_bytes", lambda _path: 0)
-    with (tmp_path / ".headroom-drill-held" / "lock").open("r+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        found = scratch.check_scratch_dir(str(tmp_path), 65536)
-        with pytest.raises(
-            scratch.ScratchMemberError, match=r"has 64\.0 KiB free, but the temporary member needs 1\.0 GiB"
-        ):
-            scratch.check_scratch_dir(str(tmp_path), 1 << 30)
-    assert found == [str(tmp_path / ".headroom-drill-dead"), str(tmp_path / ".headroom-drill-early")]
-    assert sorted(path for path in tmp_path.rglob("*")) == before
-    assert scratch.removal_notice(found) == f" Would first remove {found[0]}, {found[1]}, left by a killed run."
-    assert scratch.removal_notice([]) == ""
-
-
-def test_scratch_folder_is_private_and_removed(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), scratch.scratch_folder(str(tmp_path), 0) as folder:
-        assert os.stat(folder).st_mode & 0o777 == 0o700
-        with scratch.scratch_folder(str(tmp_path), 0):
-            assert os.path.isdir(folder)
-        raise RuntimeError
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
