@@ -54,7 +54,7 @@ def watch(event, arguments):
 restore = restore_folders.Restore(*asked["restore"])
 sys.addaudithook(watch)
 backup_restore.prepare(restore, backup_restore.Request(**asked["request"]), asked["marker"])
-backup_restore.activate(restore, asked["marker"], 0)
+backup_restore.activate(restore, asked["marker"])
 backup_restore.finish(asked["marker"])
 print(steps)
 """
@@ -127,10 +127,10 @@ def test_a_whole_cluster(saved: Saved, tmp_path: Path) -> None:
         assert (changed, metadata.revision) == (True, saved.revision)
         assert not backup_restore.prepare(restore(member), request(saved, member), markers[member.name])[0]
     for member in members:
-        assert backup_restore.activate(restore(member), markers[member.name], 0) == [
+        assert backup_restore.activate(restore(member), markers[member.name]) == [
             f"{tmp_path / member.name}.before-{ID}"
         ]
-        assert backup_restore.activate(restore(member), markers[member.name], 0) == []
+        assert backup_restore.activate(restore(member), markers[member.name]) == []
         assert (tmp_path / f"{member.name}.before-{ID}" / "member" / "snap" / "db").exists()
     assert (backup_restore.read_marker(markers["m0"]) or {})["id"] == ID
     with running(members):
@@ -151,7 +151,7 @@ def test_old_members_cannot_join(saved: Saved, tmp_path: Path) -> None:
     members = copies(saved, tmp_path)
     for member in members[:2]:
         backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / f"restoring-{member.name}"))
-        backup_restore.activate(restore(member), str(tmp_path / f"restoring-{member.name}"), 0)
+        backup_restore.activate(restore(member), str(tmp_path / f"restoring-{member.name}"))
     with running(members[:2]):
         members[2].start()
         try:
@@ -175,7 +175,7 @@ def test_the_log_on_a_volume_of_its_own(saved: Saved, tmp_path: Path) -> None:
     backup_restore.prepare(
         restore(member, wal=True), request(saved, member, initial_cluster=alone), str(tmp_path / "restoring")
     )
-    aside = backup_restore.activate(restore(member, wal=True), str(tmp_path / "restoring"), 0)
+    aside = backup_restore.activate(restore(member, wal=True), str(tmp_path / "restoring"))
     assert aside == [f"{tmp_path}/m0-wal/member.before-{ID}", f"{tmp_path}/m0.before-{ID}"]
     with running([member]):
         assert json.loads(etcdctl(member, "get", "", "--from-key", "-w", "json"))["count"] == KEYS
@@ -193,7 +193,7 @@ def test_a_wal_dir_next_to_the_data_dir_or_in_it(saved: Saved, tmp_path: Path, w
     asked = restore_folders.resolve_restore(ID, str(tmp_path / "m0"), str(folder))
     alone = f"m0=http://127.0.0.1:{member.port + 1}"
     backup_restore.prepare(asked, request(saved, member, initial_cluster=alone), str(tmp_path / "restoring"))
-    aside = backup_restore.activate(asked, str(tmp_path / "restoring"), 0)
+    aside = backup_restore.activate(asked, str(tmp_path / "restoring"))
     kept = f"wal.before-{ID}" if wal == "wal" else f"m0.before-{ID}{wal.removeprefix('m0')}"
     assert f"{tmp_path}/m0.before-{ID}" in aside and list((tmp_path / kept).glob("*.wal"))
     assert (tmp_path / f"m0.before-{ID}" / "member" / "snap" / "db").exists()
@@ -207,7 +207,7 @@ def test_a_running_member_is_refused(saved: Saved, tmp_path: Path) -> None:
     with running([member]):
         backup_restore.prepare(restore(member), request(saved, member), str(tmp_path / "restoring"))
         with pytest.raises(RestoreError, match=r"etcd is running on .*: stop every member of the cluster first"):
-            backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
+            backup_restore.activate(restore(member), str(tmp_path / "restoring"))
         assert etcdctl(member, "get", "after", "--print-value-only").strip() == "the snapshot"
     assert not (tmp_path / "restoring").exists()
 
@@ -317,7 +317,7 @@ def test_a_snapshot_from_the_files_of_killed_members(saved: Saved, tmp_path: Pat
             request(saved, member, path=best_path, initial_cluster=alone(member)),
             str(tmp_path / "restoring"),
         )
-        backup_restore.activate(restore(member), str(tmp_path / "restoring"), 0)
+        backup_restore.activate(restore(member), str(tmp_path / "restoring"))
         with running([replace(member, peers={}, process=None, sampler=None)]):
             for number in range(9):
                 assert etcdctl(member, "get", f"acknowledged-{number}", "--print-value-only").strip() == "x" * 100

@@ -46,7 +46,7 @@ def restore_member(member: Member, path: str, generation: int) -> None:
     folders = Restore(ID, str(member.folder / member.name), "")
     marker = str(member.folder / f"restoring-{member.name}")
     restore.prepare(folders, request, marker)
-    restore.activate(folders, marker, 0)
+    restore.activate(folders, marker)
 
 
 @pytest.mark.parametrize(

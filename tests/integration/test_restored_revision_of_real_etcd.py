@@ -50,7 +50,7 @@ def restored(member: Member, path: str, name: str) -> Member:
         known_revision=restore_revisions.first_revision(restore_folders.read_record(restore.data_dir) or {}),
     )
     backup_restore.prepare(restore, request, marker)
-    backup_restore.activate(restore, marker, 0)
+    backup_restore.activate(restore, marker)
     backup_restore.finish(marker)
     return replace(member, process=None, sampler=None)
 

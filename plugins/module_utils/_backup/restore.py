@@ -27,7 +27,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
     read_json,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import Metadata
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.locks import try_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.bbolt import database_path
@@ -164,7 +163,7 @@ def _hand_over(opened: int, owner: int, group: int, mode: int) -> None:
     os.fsync(opened)
 
 
-def begin(restore: Restore, marker: str, now: float) -> None:
+def begin(restore: Restore, marker: str) -> None:
     """Write the marker before etcd stops, so that nothing else changes the cluster until the restore is finished. Raises RestoreError."""
     check_id(restore.id)
     check_alone(restore, marker)
@@ -172,7 +171,7 @@ def begin(restore: Restore, marker: str, now: float) -> None:
         raise RestoreError(_unprepared(restore))
     if (read_marker(marker) or {}).get("id") != restore.id:
         with _translate_os_errors(marker):
-            _write_marker(marker, {"id": restore.id, "step": BEGUN, **restore.folders}, now)
+            _write_marker(marker, {"id": restore.id, "step": BEGUN, **restore.folders})
 
 
 def _unprepared(restore: Restore) -> str:
@@ -209,10 +208,10 @@ def check_same_folders(restore: Restore, marker: str) -> None:
         )
 
 
-def activate(restore: Restore, marker: str, now: float) -> list[str]:
+def activate(restore: Restore, marker: str) -> list[str]:
     """Rename the old data and then the new. Returns the new paths of the old data, empty if nothing was left to do.
 
-    From now on the marker records an unfinished restore. ``now`` is in seconds since 1970. Raises RestoreError.
+    From now on the marker records an unfinished restore. Raises RestoreError.
     """
     check_id(restore.id)
     check_same_folders(restore, marker)
@@ -223,7 +222,7 @@ def activate(restore: Restore, marker: str, now: float) -> list[str]:
     aside = []
     with _translate_os_errors(restore.data_dir):
         if pending_id(marker) != restore.id:
-            _write_marker(marker, {"id": restore.id, **restore.folders}, now)
+            _write_marker(marker, {"id": restore.id, **restore.folders})
         for swap in restore.swaps:
             if not os.path.isdir(swap.prepared):
                 continue
@@ -256,8 +255,7 @@ def check_stopped(data_dir: str) -> None:
         os.close(handle)
 
 
-def _write_marker(marker: str, record: dict[str, str], now: float) -> None:
-    record = {**record, "placed_at": format_utc(now)}
+def _write_marker(marker: str, record: dict[str, str]) -> None:
     with open(f"{marker}{_PART}", "w", encoding="utf-8") as stream:
         json.dump(record, stream)
         stream.write("\n")

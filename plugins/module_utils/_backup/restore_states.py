@@ -12,7 +12,6 @@ from __future__ import annotations
 import grp
 import os
 import pwd
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -121,7 +120,7 @@ def block(restore: Restore, options: Options, dry_run: bool) -> Result:
     if dry_run:
         backup_restore.check_alone(restore, marker)
     else:
-        backup_restore.begin(restore, marker, time.time())
+        backup_restore.begin(restore, marker)
         if guard:
             start_guard.block(guard, marker)
     effect = ", and etcd does not start until it is finished" if guard else ""
@@ -136,7 +135,7 @@ def activate(restore: Restore, options: Options, dry_run: bool) -> Result:
         moved = f"move the old data to {' and '.join(aside)} and " if aside else ""
         message = f"Would {moved}activate the new data."
     else:
-        aside = backup_restore.activate(restore, options["marker"], time.time())
+        aside = backup_restore.activate(restore, options["marker"])
         message = f"Moved the old data to {' and '.join(aside)}." if aside else "There was no old data to move."
     if not changed:
         message = f"The data of the restore {restore.id} is already active."

@@ -134,7 +134,7 @@ def test_no_link_is_followed_to_another_file(tmp_path: Path) -> None:
 def test_activate(tmp_path: Path) -> None:
     restore, marker = made(tmp_path), str(tmp_path / "restoring")
     assert (restore.is_prepared, restore.is_activated) == (True, False)
-    assert backup_restore.activate(restore, marker, 0) == [
+    assert backup_restore.activate(restore, marker) == [
         f"{tmp_path}/wal/member.before-{ID}",
         f"{tmp_path}/data.before-{ID}",
     ]
@@ -142,8 +142,8 @@ def test_activate(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "member" / "what").read_text() == "new"
     assert (tmp_path / f"data.before-{ID}" / "member" / "what").read_text() == "old"
     folders = {"data_dir": f"{tmp_path}/data", "wal_dir": f"{tmp_path}/wal/member/wal"}
-    assert backup_restore.read_marker(marker) == {"id": ID, **folders, "placed_at": "1970-01-01T00:00:00Z"}
-    assert backup_restore.activate(restore, marker, 9) == []
+    assert backup_restore.read_marker(marker) == {"id": ID, **folders}
+    assert backup_restore.activate(restore, marker) == []
     assert backup_restore.finish(marker) and not backup_restore.finish(marker)
 
 
@@ -159,7 +159,7 @@ LOST = {
 def test_a_lost_volume_makes_the_data_incomplete(tmp_path: Path, lost: str, activated: bool) -> None:
     restore, marker = made(tmp_path), str(tmp_path / "restoring")
     if activated:
-        backup_restore.activate(restore, marker, 0)
+        backup_restore.activate(restore, marker)
     assert restore.is_ready and restore.record["id"] == ID
     for name in LOST[lost]:
         shutil.rmtree(tmp_path / name, ignore_errors=True)
@@ -167,13 +167,13 @@ def test_a_lost_volume_makes_the_data_incomplete(tmp_path: Path, lost: str, acti
     (tmp_path / "wal").mkdir(exist_ok=True)
     for step in (backup_restore.begin, backup_restore.activate):
         with pytest.raises(RestoreError, match="not exist: prepare the restore first"):
-            step(restore, marker, 0)
+            step(restore, marker)
 
 
 def test_new_data_is_incomplete_until_the_data_dir_is_prepared_again(tmp_path: Path) -> None:
     """The log's volume was lost after the activation, and the second preparation was interrupted between its two renames."""
     restore = made(tmp_path)
-    backup_restore.activate(restore, str(tmp_path / "restoring"), 0)
+    backup_restore.activate(restore, str(tmp_path / "restoring"))
     shutil.rmtree(restore.swaps[0].live)
     Path(restore.swaps[0].prepared).mkdir()
     assert (restore.is_prepared, restore.is_activated) == (False, False)
@@ -185,32 +185,32 @@ def test_old_data_is_never_overwritten(tmp_path: Path) -> None:
     """Even if something stands where it would be moved to."""
     restore = made(tmp_path)
     (tmp_path / f"data.before-{ID}").mkdir()
-    assert backup_restore.activate(restore, str(tmp_path / "restoring"), 0)[1] == f"{tmp_path}/data.before-{ID}-2"
+    assert backup_restore.activate(restore, str(tmp_path / "restoring"))[1] == f"{tmp_path}/data.before-{ID}-2"
     assert (tmp_path / f"data.before-{ID}-2" / "member" / "what").read_text() == "old"
 
 
 def test_marker_of_a_restore_that_replaces_data_stays(tmp_path: Path) -> None:
     """A second controller prepared its restore before the first one replaced the data."""
     first, marker = made(tmp_path), str(tmp_path / "restoring")
-    backup_restore.begin(first, marker, 0)
-    backup_restore.activate(first, marker, 0)
+    backup_restore.begin(first, marker)
+    backup_restore.activate(first, marker)
     second = Restore(OTHER, first.data_dir, first.wal_dir)
     for swap in second.swaps:
         Path(swap.prepared, "member").mkdir(parents=True)
     with pytest.raises(
         RestoreError, match=rf"the restore {ID} is replacing the data of this host .*, and this is {OTHER}"
     ):
-        backup_restore.begin(second, marker, 9)
+        backup_restore.begin(second, marker)
     assert backup_restore.pending_id(marker) == ID
     backup_restore.finish(marker)
-    backup_restore.begin(second, marker, 9)
+    backup_restore.begin(second, marker)
 
 
 def test_hosts_without_old_data(tmp_path: Path) -> None:
     restore = made(tmp_path)
     for swap in restore.swaps:
         Path(swap.live).rename(f"{swap.live}.gone")
-    assert backup_restore.activate(restore, str(tmp_path / "restoring"), 0) == []
+    assert backup_restore.activate(restore, str(tmp_path / "restoring")) == []
     assert restore.is_activated
 
 
@@ -222,7 +222,7 @@ def test_nothing_is_lost_of_a_data_dir_next_to_the_wal_dir(tmp_path: Path) -> No
             Path(path, "member").mkdir(parents=True)
             Path(path, "member", "what").write_text(content)
     (tmp_path / "other").write_text("stays")
-    aside = backup_restore.activate(restore, str(tmp_path / "restoring"), 0)
+    aside = backup_restore.activate(restore, str(tmp_path / "restoring"))
     assert aside == [f"{tmp_path}/wal.before-{ID}", f"{tmp_path}/data.before-{ID}"]
     assert [Path(path, "member", "what").read_text() for path in aside] == ["old", "old"]
     assert [(tmp_path / name / "member" / "what").read_text() for name in ("wal", "data")] == ["new", "new"]
@@ -269,7 +269,7 @@ def test_a_restore_goes_on_with_the_folders_that_it_began_with(tmp_path: Path, s
         Path(restore.record_path(swap, swap.prepared)).write_text(json.dumps({"id": ID, "snapshot": {}}))
     Path(restore.wal_dir_below("")).mkdir(exist_ok=True)
     if step == "activated":
-        aside = backup_restore.activate(restore, marker, 0)
+        aside = backup_restore.activate(restore, marker)
         assert aside[0] == f"{tmp_path}/srv{'/wal' if shared else ''}.before-{ID}"
     if shared:
         other.rmdir()
@@ -288,7 +288,7 @@ def test_nothing_next_to_the_wal_is_moved(tmp_path: Path) -> None:
     for swap in restore.swaps:
         Path(swap.prepared, "member").mkdir(parents=True)
         Path(restore.record_path(swap, swap.prepared)).write_text(json.dumps({"id": ID, "snapshot": {}}))
-    aside = backup_restore.activate(restore, str(tmp_path / "restoring"), 0)
+    aside = backup_restore.activate(restore, str(tmp_path / "restoring"))
     assert aside == [f"{tmp_path}/srv/wal.before-{ID}", f"{tmp_path}/data.before-{ID}"]
     assert other.read_text() == "old" and (Path(aside[0]) / "old.wal").exists()
 
@@ -296,7 +296,7 @@ def test_nothing_next_to_the_wal_is_moved(tmp_path: Path) -> None:
 def test_activate_requires_prepare(tmp_path: Path) -> None:
     marker = tmp_path / "restoring"
     with pytest.raises(RestoreError, match=rf"data.restore-{ID} does not exist: prepare the restore first"):
-        backup_restore.activate(Restore(ID, str(tmp_path / "data"), ""), str(marker), 0)
+        backup_restore.activate(Restore(ID, str(tmp_path / "data"), ""), str(marker))
     assert not marker.exists()
 
 
