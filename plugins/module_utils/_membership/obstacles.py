@@ -23,24 +23,24 @@ def is_healthy(entry: Mapping[str, Any]) -> bool:
     return bool(entry["healthy"]) and CORRUPT not in entry.get("alarms", [])
 
 
-def going(result: Plan) -> set[str]:
+def leaving_ids(plan: Plan) -> set[str]:
     """Return the ids of the members that are removed."""
-    return {removal.id for removal in result.removes} | {join.remove for join in result.joins.values()}
+    return {removal.id for removal in plan.removes} | {join.remove for join in plan.joins.values()}
 
 
 def cluster_problems(
-    result: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request, where: str
+    plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, Any]], request: Request, where: str
 ) -> list[str]:
     """Return why the cluster does not accept a change of members now."""
-    if not (result.joins or result.removes):
+    if not (plan.joins or plan.removes):
         return []
     members = view["members"]
-    leaving = going(result)
+    leaving = leaving_ids(plan)
     voters = [member for member in members if member["role"] != "learner"]
     staying = [member for member in voters if member["id"] not in leaving]
     healthy = sum(bool(member["healthy"]) for member in staying)
     needed = len(voters) // 2 + 1
-    down_first = [removal for removal in result.removes if removal.down]
+    down_first = [removal for removal in plan.removes if removal.down]
     problems = []
     # Members that are healthy until they are removed count for earlier removals.
     present = healthy + sum(
@@ -61,10 +61,10 @@ def cluster_problems(
             problems.append(
                 f"{where}: {name} is {member['lag']} raft entries behind, more than {PLAN_LAG}; wait until it has caught up"
             )
-    problems += [f"{where}: {text}" for text in _release_problems(result, members, staying, request)]
+    problems += [f"{where}: {text}" for text in _release_problems(plan, members, staying, request)]
     # A dead member stops the playbook nospace, so it may be removed before. Its removal writes nothing into the full databases.
     dead = {member["id"] for member in members if not member["healthy"]}
-    only_dead = not result.joins and all(removal.id in dead for removal in result.removes)
+    only_dead = not plan.joins and all(removal.id in dead for removal in plan.removes)
     problems += _alarm_problems(view, leaving, where, full_blocks=not only_dead)
     voters_after = len(hosts)
     if voters_after % 2 == 0 and voters_after != len(voters) and not request.allow_even:
@@ -76,14 +76,14 @@ def cluster_problems(
 
 
 def _release_problems(
-    result: Plan, members: Sequence[Mapping[str, Any]], staying: Sequence[Mapping[str, Any]], request: Request
+    plan: Plan, members: Sequence[Mapping[str, Any]], staying: Sequence[Mapping[str, Any]], request: Request
 ) -> Iterator[str]:
     """Yield why the members cannot change at their releases.
 
     A run that changes the release refuses dead members, so they are replaced before it is completed: with a release that no member has to leave again.
     """
     enabled = sorted({member["downgrade_to"] for member in members if member.get("downgrade_to")})
-    if result.joins and enabled:
+    if plan.joins and enabled:
         yield (
             f"a downgrade to {', '.join(enabled)} is enabled, and etcd lets no member join before it ends: finish it, or, if a member is lost, cancel it "
             "with 'ansible-playbook etcdops.headroom.downgrade -e etcd_downgrade_cancel=true'"
@@ -100,8 +100,8 @@ def _release_problems(
         for number, version in enumerate(running)
     )
     healthy = {member["id"] for member in members if member["role"] != "learner" and is_healthy(member)}
-    only_dead = not healthy & going(result) and all(
-        join.listed or join.name in request.replace for join in result.joins.values()
+    only_dead = not healthy & leaving_ids(plan) and all(
+        join.listed or join.name in request.replace for join in plan.joins.values()
     )
     if len(running) == 1:
         yield (

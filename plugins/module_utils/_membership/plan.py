@@ -68,7 +68,7 @@ def plan(
     if result.joins and not request.replace:
         staying = [str(member["name"]) for member in members if member["id"] in matched]
         result.problems += integrity.record_problems(record or {}, staying, where)
-    result.database = space.largest_database(members, obstacles.going(result))
+    result.database = space.largest_database(members, obstacles.leaving_ids(result))
     result.lines = describe(result, view, wanted, request)
     result.lines[2:2] = integrity.hash_lines(compared)
     # A learner that has started first, since etcd accepts one learner at a time.

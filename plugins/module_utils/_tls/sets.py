@@ -83,8 +83,8 @@ def _link(directory: str, name: str, target: str) -> None:
     sync_path(directory)
 
 
-def _share(directory: str, folder: str) -> None:
-    """Set mode and owner of a set's directory to those of its parent."""
+def _copy_owner_and_mode(directory: str, folder: str) -> None:
+    """Set owner and mode of a set's directory to those of its parent."""
     status = os.stat(directory)
     os.chown(folder, status.st_uid, status.st_gid)
     os.chmod(folder, status.st_mode & 0o7777)
@@ -102,7 +102,7 @@ def prepare(directory: str, copies: Iterable[str], keep: Iterable[str]) -> str:
     folder = staging_directory(directory)
     with contextlib.suppress(FileExistsError):
         os.mkdir(folder)
-    _share(directory, folder)
+    _copy_owner_and_mode(directory, folder)
     for name in set(os.listdir(folder)) - kept:
         _remove(os.path.join(folder, name))
     missing = [name for name in kept if not os.path.exists(os.path.join(folder, name))]
@@ -114,7 +114,7 @@ def prepare(directory: str, copies: Iterable[str], keep: Iterable[str]) -> str:
 
 
 def complete(directory: str, certificates: Mapping[str, str] | None = None) -> bool:
-    """Write the last files of the staged set and mark it as complete; return whether it was not. Raises OSError.
+    """Write the last files of the staged set and mark it as complete; return whether it had been incomplete. Raises OSError.
 
     certificates: texts of certificates by the names of their files, which everyone who may enter the directory may read.
     """
@@ -158,7 +158,7 @@ def _adopt(directory: str, names: list[str], plain: list[str]) -> None:
     """Replace plain files by links to their copies atomically."""
     found = _GENERATION.match(_target(directory, CURRENT) or "")
     folder = tempfile.mkdtemp(prefix=f"generation-{found.group(1) if found else 0}-", dir=directory)
-    _share(directory, folder)
+    _copy_owner_and_mode(directory, folder)
     for name in names:
         if os.path.exists(os.path.join(directory, name)):
             _copy(os.path.join(directory, name), os.path.join(folder, name))
