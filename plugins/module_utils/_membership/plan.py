@@ -97,63 +97,99 @@ def _plan_host(
     compared: Mapping[str, Any],
 ) -> tuple[str, Join | None]:
     """Return why a host cannot become or remain a member (empty if it can), and its steps to become one (None if it is one)."""
-    name, replaced = host["name"], host["name"] in request.replace
-    identity = host.get("identity")
     other = observed.other_cluster(host, view)
-    if replaced and other and other["quorum"]["ok"] and not request.replace_healthy:
+    if host["name"] in request.replace and other and other["quorum"]["ok"] and not request.replace_healthy:
         return (
             f"{where}: {host['host']} runs a member of another cluster ({other['id']}; this one is {view['id']}), which serves and would lose that "
             "member. Take the host out of the group, or, if nobody needs that member, confirm its replacement with -e etcd_replace_healthy=true"
         ), None
     if entry is None:
-        if host["has_data"] and not replaced:
-            return (
-                f"{where}: {host['host']} holds {_describe_other_data(identity, view)}; {_clearing_advice(host, other)}",
-                None,
-            )
-        if request.replace and not replaced:
-            return (
-                f"{where}: its host {host['host']} has not joined the cluster: remove it from the group for this run, and add it afterwards with the playbook "
-                f"etcdops.headroom.scale, or name it too: -e etcd_replace={','.join([*request.replace, name])}",
-                None,
-            )
-        return "", Join(name, aside=host["has_data"])
+        return _plan_new_host(host, view, request, where)
+    identity = host.get("identity")
     own = host["has_data"] and (not identity or identity["member_id"] == entry["id"])
-    started = bool(entry["client_urls"])
     if entry["role"] == "learner":
-        if own or (not host["has_data"] and not started):
-            return "", Join(name, listed=True)
-        if host["has_data"] and not replaced:
-            return (
-                f"{where}: {host['host']} holds {_describe_other_data(identity, view)}; {_clearing_advice(host, other)}",
-                None,
-            )
-        return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
-    if replaced:
-        healthy = own and obstacles.is_healthy(entry) and not integrity.differs(compared, name)
-        if healthy and was_replaced(host, entry) and not request.replace_again:
-            return "", None
-        if healthy and not request.replace_healthy:
-            return (
-                f"{where}: {name} is healthy{integrity.hash_note(compared, name)}, so there is no need to replace it; to replace it "
-                "anyway, confirm it with -e etcd_replace_healthy=true"
-            ), None
-        return "", Join(name, remove=entry["id"], aside=host["has_data"])
+        return _plan_learner(host, entry, own, view, request, where)
+    if host["name"] in request.replace:
+        return _plan_replacement(host, entry, own, request, where, compared)
+    return _voter_problem(host, entry, own, view, where), None
+
+
+def _plan_new_host(
+    host: Mapping[str, Any], view: Mapping[str, Any], request: Request, where: str
+) -> tuple[str, Join | None]:
+    """Return the problem or the steps of a host without a member."""
+    name, replaced = host["name"], host["name"] in request.replace
+    if host["has_data"] and not replaced:
+        return _other_data_problem(host, view, where), None
+    if request.replace and not replaced:
+        return (
+            f"{where}: its host {host['host']} has not joined the cluster: remove it from the group for this run, and add it afterwards with the playbook "
+            f"etcdops.headroom.scale, or name it too: -e etcd_replace={','.join([*request.replace, name])}",
+            None,
+        )
+    return "", Join(name, aside=host["has_data"])
+
+
+def _plan_learner(
+    host: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    own: bool,
+    view: Mapping[str, Any],
+    request: Request,
+    where: str,
+) -> tuple[str, Join | None]:
+    """Return the problem or the steps of a host whose member is a learner. own: whether the data on the host is that member's."""
+    name, started = host["name"], bool(entry["client_urls"])
+    if own or (not host["has_data"] and not started):
+        return "", Join(name, listed=True)
+    if host["has_data"] and name not in request.replace:
+        return _other_data_problem(host, view, where), None
+    return "", Join(name, remove=entry["id"] if started else "", aside=host["has_data"], listed=not started)
+
+
+def _plan_replacement(
+    host: Mapping[str, Any],
+    entry: Mapping[str, Any],
+    own: bool,
+    request: Request,
+    where: str,
+    compared: Mapping[str, Any],
+) -> tuple[str, Join | None]:
+    """Return the problem or the steps of a voting member to replace; neither if an earlier run replaced it."""
+    name = host["name"]
+    healthy = own and obstacles.is_healthy(entry) and not integrity.differs(compared, name)
+    if healthy and was_replaced(host, entry) and not request.replace_again:
+        return "", None
+    if healthy and not request.replace_healthy:
+        return (
+            f"{where}: {name} is healthy{integrity.hash_note(compared, name)}, so there is no need to replace it; to replace it "
+            "anyway, confirm it with -e etcd_replace_healthy=true"
+        ), None
+    return "", Join(name, remove=entry["id"], aside=host["has_data"])
+
+
+def _voter_problem(
+    host: Mapping[str, Any], entry: Mapping[str, Any], own: bool, view: Mapping[str, Any], where: str
+) -> str:
+    """Return why a voting member cannot stay as it is; empty if it can."""
+    name = host["name"]
     if not own:
-        found = _describe_other_data(identity, view) if host["has_data"] else "no data"
+        found = _describe_other_data(host.get("identity"), view) if host["has_data"] else "no data"
         return (
             f"{where}: {name} is a voting member, but {host['host']} holds {found}; check that its volume is mounted. If its data is lost, run "
             f"'{REPLACE.format(names=name)}'"
-        ), None
-    problems = observed.mismatch_problems(view, [host], where)
+        )
     target = host["peer_url"] if observed.moving_hosts(view, [host]) else ""
     if entry["client_urls"] and host["client_url"] not in entry["client_urls"]:
         target = target or host["client_url"]
     if target:
-        problems = [
-            f"{where}: {name} would move to {target}: change one thing at a time, and run site.yml first, which moves it"
-        ]
-    return (problems[0] if problems else ""), None
+        return f"{where}: {name} would move to {target}: change one thing at a time, and run site.yml first, which moves it"
+    return next(iter(observed.mismatch_problems(view, [host], where)), "")
+
+
+def _other_data_problem(host: Mapping[str, Any], view: Mapping[str, Any], where: str) -> str:
+    advice = _clearing_advice(host, observed.other_cluster(host, view))
+    return f"{where}: {host['host']} holds {_describe_other_data(host.get('identity'), view)}; {advice}"
 
 
 def _describe_other_data(identity: Mapping[str, str] | None, view: Mapping[str, Any]) -> str:
