@@ -34,7 +34,7 @@ class ProcessSettings:
     """
 
     folder: str
-    words: list[str]
+    command_line: list[str]
     environment: dict[str, str]
     cwd: str
     readable: bool
@@ -47,7 +47,7 @@ class ProcessSettings:
         if self.config_path:
             return config_settings(self.config_text).get(flag, "")
         variable = "ETCD_" + flag.upper().replace("-", "_")
-        return flag_value(self.words, flag) or self.environment.get(variable, "")
+        return flag_value(self.command_line, flag) or self.environment.get(variable, "")
 
     def path(self, path: str) -> str:
         """Return the path of a file of the process as visible from this process. Raises OSError if it has too many links."""
@@ -60,9 +60,11 @@ class ProcessSettings:
 
 def read_process_settings(folder: str) -> ProcessSettings:
     """Read the settings of a process. ``folder``: its folder in /proc. Never fails: fields that cannot be read are empty."""
-    words = [hide(word) for word in _hide_values(read_text(f"{folder}/cmdline", MAX_FILE).split("\0"))]
-    while words and not words[-1]:
-        words.pop()
+    command_line = [
+        hide(argument) for argument in _hide_secrets_in(read_text(f"{folder}/cmdline", MAX_FILE).split("\0"))
+    ]
+    while command_line and not command_line[-1]:
+        command_line.pop()
     readable = os.access(f"{folder}/environ", os.R_OK)
     environment = {}
     for entry in read_text(f"{folder}/environ", MAX_FILE).split("\0"):
@@ -73,13 +75,13 @@ def read_process_settings(folder: str) -> ProcessSettings:
         cwd = os.readlink(f"{folder}/cwd")
     except OSError:
         cwd, readable = "/", False
-    settings = ProcessSettings(folder, words, environment, cwd, readable)
-    config = flag_value(words, "config-file") or environment.get("ETCD_CONFIG_FILE", "")
+    settings = ProcessSettings(folder, command_line, environment, cwd, readable)
+    config = flag_value(command_line, "config-file") or environment.get("ETCD_CONFIG_FILE", "")
     if not config:
         return settings
     text = settings.read(config)
     return ProcessSettings(
-        folder, words, environment, cwd, readable, config, hide_secrets(text), _config_problem(config, text)
+        folder, command_line, environment, cwd, readable, config, hide_secrets(text), _config_problem(config, text)
     )
 
 
@@ -92,28 +94,28 @@ def _config_problem(path: str, text: str) -> str:
     return f"its config file {path} has no setting that the audit can read: write them as plain YAML, one setting a line, or as JSON"
 
 
-def flag_value(words: list[str], flag: str) -> str:
+def flag_value(command_line: list[str], flag: str) -> str:
     """Return the last value of a flag on a command line, empty without one."""
     value = ""
-    for position, word in enumerate(words):
+    for position, argument in enumerate(command_line):
         for dashes in ("--", "-"):
-            if word.startswith(f"{dashes}{flag}="):
-                value = word.partition("=")[2]
-            elif word == dashes + flag and position + 1 < len(words):
-                value = words[position + 1]
+            if argument.startswith(f"{dashes}{flag}="):
+                value = argument.partition("=")[2]
+            elif argument == dashes + flag and position + 1 < len(command_line):
+                value = command_line[position + 1]
     return value
 
 
-def _hide_values(words: list[str]) -> list[str]:
+def _hide_secrets_in(arguments: list[str]) -> list[str]:
     """Replace the values of flags such as --discovery-password."""
     found: list[str] = []
-    for word in words:
-        name, equals, _value = word.partition("=")
+    for argument in arguments:
+        name, equals, _value = argument.partition("=")
         before = found[-1] if found else ""
         if name.startswith("-") and SECRET.search(name) and equals:
             found.append(f"{name}={HIDDEN}")
         elif before.startswith("-") and "=" not in before and SECRET.search(before):
             found.append(HIDDEN)
         else:
-            found.append(word)
+            found.append(argument)
     return found

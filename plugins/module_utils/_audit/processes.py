@@ -50,14 +50,14 @@ def describe_process(pid: int, root: str = "/") -> dict[str, Any] | None:
     """Return one process, None if it has ended or is only a thread or a fork without a command line. Sizes are bytes."""
     measured = read_process(Path(root), pid)
     settings = read_process_settings(os.path.join(root, "proc", str(pid)))
-    if measured is None or not settings.words:
+    if measured is None or not settings.command_line:
         return None
     return {
         "pid": pid,
         "hostname": platform.node(),
         "name": settings.setting("name") or "default",
         "client_urls": [url.strip() for url in settings.setting("advertise-client-urls").split(",") if url.strip()],
-        "command": settings.words,
+        "command": settings.command_line,
         "environment": settings.environment,
         "config_file": settings.config_path,
         "config": settings.config_text,

@@ -67,7 +67,13 @@ def _of_series(values: Mapping[str, _Value], version: str) -> _Value:
 
 def _settings(process: Mapping[str, Any]) -> ProcessSettings:
     return ProcessSettings(
-        "", process["command"], process["environment"], "", True, process["config_file"], process["config"]
+        folder="",
+        command_line=process["command"],
+        environment=process["environment"],
+        cwd="",
+        readable=True,
+        config_path=process["config_file"],
+        config_text=process["config"],
     )
 
 
@@ -88,6 +94,6 @@ def _request_sizes(settings: ProcessSettings) -> Iterator[int]:
 def _locks_memory(settings: ProcessSettings) -> bool:
     flags = _spellings(_LOCK)
     bare = not settings.config_path and any(
-        f"{dashes}{flag}" in settings.words for flag in flags for dashes in ("--", "-")
+        f"{dashes}{flag}" in settings.command_line for flag in flags for dashes in ("--", "-")
     )
     return bare or any(settings.setting(flag).lower() in _TRUE for flag in flags)

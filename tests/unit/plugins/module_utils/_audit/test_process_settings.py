@@ -49,7 +49,7 @@ def test_flags_win_over_variables_and_no_password_is_returned(folder: Path) -> N
     assert (found.setting("name"), found.setting("data-dir"), found.setting("wal-dir")) == ("m1", "data", "")
     assert found.path("data") == f"{folder}/root/srv/data"
     assert "hunter2" not in repr(found) and "AWS_KEY" not in found.environment
-    assert found.words[2:] == [
+    assert found.command_line[2:] == [
         "--discovery-password",
         "***",
         "--discovery-endpoints=https://***@a:2379",
@@ -92,7 +92,7 @@ def test_a_config_file_that_is_not_understood_is_a_problem(folder: Path, text: s
 
 def test_a_process_that_is_gone_is_empty(tmp_path: Path) -> None:
     found = read_process_settings(str(tmp_path / "nothing"))
-    assert (found.words, found.environment, found.readable) == ([], {}, False)
+    assert (found.command_line, found.environment, found.readable) == ([], {}, False)
 
 
 @pytest.mark.parametrize(
