@@ -104,7 +104,7 @@ def _measure_sizes(measured: Measured, sample: Sample | str, reference: MemberRe
     """Add sizes of keys and values: keys from the sample, values from the counters of puts, else from the sample."""
     if isinstance(sample, str):
         mean = _mean_put(reference)
-        put = f"; a put has {format_size(mean[0])} in the mean, key included" if mean else ""
+        put = f"; a put has {format_size(mean[0])} on average, key included" if mean else ""
         for name in ("key_size", "value_size"):
             measured.add_unknown(name, f"keys could not be sampled: {sample}{put}")
         return

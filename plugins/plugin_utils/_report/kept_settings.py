@@ -54,7 +54,7 @@ def kept_settings(version: str, workload: Mapping[str, Any], processes: Sequence
     measured, known = format_sizes_distinctly(put, limit)
     origin = "that the members' processes have" if sizes else "of etcd's default"
     note = (
-        f"the measured puts have {measured} in the mean, above the max-request-bytes {origin} ({known}): the plan "
+        f"the measured puts average {measured}, above the max-request-bytes {origin} ({known}): the plan "
         f"leaves max-request-bytes out; keep what accepted them"
     )
     return KeptSettings({**kept, _REQUEST: min(put, ESTIMATE_SETTINGS[_REQUEST]["max"])}, (_REQUEST,), [note])

@@ -101,7 +101,7 @@ def test_a_restart_leaves_the_rate_unknown() -> None:
 def test_denied_keys_leave_sizes_unknown_with_the_mean_of_a_put() -> None:
     found = measured(LEADER, sample="permission denied")
     assert found.unknown["value_size"] == (
-        "keys could not be sampled: permission denied; a put has 1.2 KiB in the mean, key included"
+        "keys could not be sampled: permission denied; a put has 1.2 KiB on average, key included"
     )
     assert found.workload["keys"] == 500
 

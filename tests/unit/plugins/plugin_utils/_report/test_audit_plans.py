@@ -162,7 +162,7 @@ def test_values_above_the_default_limit_are_planned_without_inspection(version: 
     plan = planned(a_cluster(a_member("a", version), value_size=4 << 20, keys=100, puts_per_second=1), [])
     assert "max_request_bytes" not in plan["settings"]
     assert plan["estimate"]["workload"]["value_size"] == 4 << 20
-    expected = "the measured puts have 4.0 MiB in the mean, above the max-request-bytes of etcd's default (1.5 MiB)"
+    expected = "the measured puts average 4.0 MiB, above the max-request-bytes of etcd's default (1.5 MiB)"
     assert any(note.startswith(expected) for note in plan["notes"])
     # etcd compares the whole put with its limit.
     plan = planned(a_cluster(a_member("a", version), value_size=3 << 19, keys=100, puts_per_second=1), [])
