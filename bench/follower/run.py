@@ -193,7 +193,7 @@ def main() -> int:
     if busy := ports_in_use(range(PORT, PORT + 10)):
         sys.exit(f"port {busy[0]} is taken")
     try:
-        hierarchy = cgroup.available()
+        hierarchy = cgroup.prepared_hierarchy()
     except cgroup.NoMemoryCgroup as error:
         sys.exit(str(error))
     rows = read(options.results)[1] if options.results.exists() else []

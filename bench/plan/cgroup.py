@@ -45,8 +45,8 @@ def find(mountinfo: str) -> Hierarchy:
     raise NoMemoryCgroup("no memory controller is mounted (neither cgroup v1's nor v2's)")
 
 
-def usable(hierarchy: Hierarchy) -> None:
-    """Check that groups with limits can be created, and remove the groups of killed runs. Raises NoMemoryCgroup."""
+def prepare(hierarchy: Hierarchy) -> None:
+    """Enable the memory controller for new groups, and remove the groups of killed runs. Raises NoMemoryCgroup."""
     top = hierarchy.top
     if not os.access(top, os.W_OK):
         raise NoMemoryCgroup(
@@ -62,10 +62,10 @@ def usable(hierarchy: Hierarchy) -> None:
     control_groups.remove_left_behind(top, PREFIX)
 
 
-def available() -> Hierarchy:
+def prepared_hierarchy() -> Hierarchy:
     """Return the memory controller of this machine, ready for groups with limits. Raises NoMemoryCgroup."""
     hierarchy = find(mountinfo())
-    usable(hierarchy)
+    prepare(hierarchy)
     return hierarchy
 
 

@@ -212,7 +212,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     exit_on_signals()
     try:
-        hierarchy = cgroup.available()
+        hierarchy = cgroup.prepared_hierarchy()
     except cgroup.NoMemoryCgroup as error:
         sys.exit(str(error))
     ports = range(options.port, options.port + len(CONFIGURATIONS) * PORTS_PER_CONFIGURATION)

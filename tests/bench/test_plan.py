@@ -158,7 +158,7 @@ def test_limits_of_v2_are_written_and_its_counters_read(tmp_path: Path) -> None:
 def test_a_limit_kills_and_it_is_noticed() -> None:
     hierarchy = cgroup.find(Path("/proc/self/mountinfo").read_text())
     try:
-        cgroup.usable(hierarchy)
+        cgroup.prepare(hierarchy)
     except cgroup.NoMemoryCgroup as error:
         pytest.skip(str(error))
     group = cgroup.Group.make(hierarchy, "test", 32 << 20)

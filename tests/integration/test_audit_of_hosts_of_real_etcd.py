@@ -20,7 +20,7 @@ import yaml
 
 from bench.common.audit import audit, rules
 from bench.common.member import Member, binary, releases, running
-from bench.plan.cgroup import Group, NoMemoryCgroup, find, usable
+from bench.plan.cgroup import Group, NoMemoryCgroup, find, prepare
 from tests.integration.client import etcdctl
 
 NEW = releases()[-1]
@@ -44,7 +44,7 @@ def limited() -> Iterator[list[str]]:
     """Yield the words that start a process below a memory limit; none where this machine has no memory controller."""
     try:
         hierarchy = find(Path("/proc/self/mountinfo").read_text())
-        usable(hierarchy)
+        prepare(hierarchy)
     except NoMemoryCgroup:
         yield []
         return
