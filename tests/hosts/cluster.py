@@ -37,7 +37,11 @@ def followers():
     return [host for host in HOSTS if host != leader()]
 
 
-def due(host):
-    """Make a backup due again, and release the lock of a killed holder."""
-    for key in ("backup", "lock"):
-        ctl(host, f"del /headroom/{key}")
+def forget_last_backup(host):
+    """Make a backup due again."""
+    ctl(host, "del /headroom/backup")
+
+
+def release_lock(host):
+    """Release the lock of a killed holder."""
+    ctl(host, "del /headroom/lock")

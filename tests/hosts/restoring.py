@@ -34,7 +34,7 @@ def play(site, playbook, *arguments, **variables):
     return site.ansible("ansible-playbook", f"playbooks/{playbook}.yml", *given, *arguments, timeout=420)
 
 
-def interrupted(site, playbook, task, **variables):
+def kill_at_task(site, playbook, task, **variables):
     """Run a playbook and kill it as soon as a task begins."""
     site.kill_at(task, "ansible-playbook", f"playbooks/{playbook}.yml", "-e", json.dumps(variables))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from cluster import HOSTS, TLS, ctl, due, followers, leader
+from cluster import HOSTS, TLS, ctl, followers, forget_last_backup, leader, release_lock
 
 from bench.common.lab import on
 
@@ -73,7 +73,8 @@ def test_it_is_enabled_and_a_second_run_changes_nothing(site):
 @pytest.mark.usefixtures("site")
 def test_timers_work_with_it():
     ctl(HOSTS[0], "put /shop/1 first")
-    due(HOSTS[0])
+    forget_last_backup(HOSTS[0])
+    release_lock(HOSTS[0])
     taken = [headroom(host, "snapshot") for host in HOSTS]
     assert [found["result"] for found in taken].count("done") == 1, taken
     host = next(host for host, found in zip(HOSTS, taken, strict=True) if found["result"] == "done")

@@ -29,7 +29,7 @@ def play(playbook, *arguments, **variables):
     return Site().ansible("ansible-playbook", playbook, *given, *arguments, timeout=540)
 
 
-def interrupted(playbook, task, **variables):
+def kill_at_task(playbook, task, **variables):
     """Run a playbook and kill it as soon as a task begins."""
     Site().kill_at(task, "ansible-playbook", playbook, "-e", json.dumps({**QUIET, **variables}))
 
@@ -44,7 +44,7 @@ def storage():
     return {status.get("storageVersion", "") for status in statuses().values()}
 
 
-def began():
+def start_times():
     """Return when etcd was started on each host."""
     return [Site().on(host, "systemctl show -P ActiveEnterTimestampMonotonic etcd") for host in HOSTS]
 
@@ -67,18 +67,18 @@ def began():
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_changes(playbook, variables, reasons):
-    before = began()
+    before = start_times()
     run = play(playbook, **variables)
     text = " ".join(run.output.split())
     assert run.code != 0
     assert all(reason in text for reason in reasons), run.output
     assert not any(run.changed.values())
-    assert began() == before
+    assert start_times() == before
 
 
 def test_upgrade_over_two_minor_versions_with_a_kill_in_between():
     with writing():
-        interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
+        kill_at_task("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
         run = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
         assert run.code == 0, run.output
         assert running() == [NEW]
@@ -92,7 +92,7 @@ def test_upgrade_over_two_minor_versions_with_a_kill_in_between():
 @pytest.mark.campaign
 def test_downgrade_that_is_killed_and_cancelled():
     with writing():
-        interrupted(
+        kill_at_task(
             "playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=MIDDLE
         )
         refused = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
@@ -110,7 +110,7 @@ def test_downgrade_by_one_minor_version_and_another():
         assert run.code == 0, run.output
         assert running() == [MIDDLE]
         assert storage() == {f"{MIDDLE.rpartition('.')[0]}.0"}
-        interrupted("playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=OLD)
+        kill_at_task("playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=OLD)
         run = play("playbooks/downgrade.yml", etcd_downgrade_to=OLD)
         assert run.code == 0, run.output
         assert running() == [OLD]
@@ -129,7 +129,7 @@ def lose_data(host):
 def test_a_member_that_is_lost_in_the_middle_of_an_upgrade_is_replaced():
     old = running()[0]
     new = releases()[releases().index(old) + 1]
-    interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=new)
+    kill_at_task("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=new)
     lost = next(host for host, status in statuses().items() if status["version"] == old)
     lose_data(lost)
     for playbook, variables in (
@@ -149,7 +149,7 @@ def test_a_member_that_is_lost_in_the_middle_of_an_upgrade_is_replaced():
 def test_a_downgrade_is_cancelled_although_the_member_that_it_changed_is_lost():
     new = running()[0]
     old = releases()[releases().index(new) - 1]
-    interrupted("playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=old)
+    kill_at_task("playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=old)
     changed = next(host for host in HOSTS if old in Site().on(host, "systemctl show -P ExecStart etcd"))
     lose_data(changed)
     refused = play("playbooks/replace.yml", etcd_replace=changed, etcd_version=new)
@@ -168,11 +168,11 @@ def test_upgrade_and_downgrade_with_authentication_on():
     enabled = play("playbooks/auth.yml", **AUTH)
     assert enabled.code == 0, enabled.output
     with writing(auth=True):
-        interrupted("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
+        kill_at_task("playbooks/upgrade.yml", "Wait until the member serves with its settings", etcd_upgrade_to=NEW)
         run = play("playbooks/upgrade.yml", etcd_upgrade_to=NEW)
         assert run.code == 0, run.output
         assert running() == [NEW]
-        interrupted(
+        kill_at_task(
             "playbooks/downgrade.yml", "Wait until the member serves with its settings", etcd_downgrade_to=MIDDLE
         )
         run = play("playbooks/downgrade.yml", etcd_downgrade_to=MIDDLE)

@@ -17,7 +17,7 @@ from restoring import (
     KEYS,
     LEFT,
     count,
-    interrupted,
+    kill_at_task,
     leftovers,
     members_healthy,
     play,
@@ -142,12 +142,12 @@ def test_an_interrupted_restore_is_resumed(site, backup):
     """It is killed while it replaces data, and in a campaign also before and after; site.yml and a reboot start nothing in between."""
     asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup}
     if IS_CAMPAIGN:
-        interrupted(site, "restore", "Prepare the new data next to the old", **asked)
+        kill_at_task(site, "restore", "Prepare the new data next to the old", **asked)
         assert members_healthy(site) == 3
-    interrupted(site, "restore", "Activate the new data", **asked)
+    kill_at_task(site, "restore", "Activate the new data", **asked)
     assert all(start_after_reboot(site, host) == ["inactive", "no"] for host in site.hosts)
     if IS_CAMPAIGN:
-        interrupted(site, "restore", "Start the member", **asked)
+        kill_at_task(site, "restore", "Start the member", **asked)
         assert start_after_reboot(site, "etcd-3") == ["inactive", "no"]
     stopped = site.play()
     assert stopped.code != 0 and "a restore of its cluster was interrupted" in stopped.output, stopped.output

@@ -14,7 +14,7 @@ from restoring import (
     KEYS,
     LEFT,
     count,
-    interrupted,
+    kill_at_task,
     leftovers,
     lose_log,
     members_healthy,
@@ -40,7 +40,7 @@ def test_a_host_that_is_lost_during_a_restore_is_prepared_again(site, backup):
     """One host is replaced, and one loses only its log, after clients have written to the new data: the third has all that is left of it."""
     asked = {"etcd_restore_confirm": CLUSTER, "etcd_restore_snapshot": backup, "etcd_restore_again": True}
     # Two tasks before the end, so that it cannot finish in the meantime.
-    interrupted(site, "restore", "Assert that all members are healthy", **asked)
+    kill_at_task(site, "restore", "Assert that all members are healthy", **asked)
     site.on("etcd-1", "systemctl stop etcd")
     put(site, "etcd-2", "/served/")
     replace_host(site, "etcd-3")
