@@ -173,7 +173,7 @@ advice:
   returned: success
   type: list
   elements: str
-  sample: ["68.0 MiB of 100.0 MiB are old revisions, over 45 %: compact more often (etcd_auto_compaction_retention), then defragment"]
+  sample: ["68.0 MiB of 100.0 MiB are old revisions, 45 % or more: compact more often (etcd_auto_compaction_retention), then defragment"]
 """
 
 import random

@@ -9,9 +9,9 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 
-# A group above this share (percent) of all bytes is worth a cluster of its own, if it has this many bytes.
+# A group with this share (percent) of all bytes or more is worth a cluster of its own, if it has this many bytes.
 _LARGE_GROUP = (50, 100 << 20)
-# History or free pages above this share (percent) of the database, and this many bytes.
+# History or free pages of this share (percent) of the database or more, if they have this many bytes.
 _WASTE = (45, 16 << 20)
 # etcd is meant for small values: above this many bytes, a put makes a long entry in the raft log and a long fsync.
 _LARGE_VALUE = 128 << 10
@@ -34,7 +34,9 @@ def _on_waste(database: dict[str, Any]) -> list[str]:
     ):
         part = database[name]
         if part is not None and size and part >= share[1] and part * 100 >= size * share[0]:
-            found.append(f"{format_size(part)} of {format_size(size)} are {_PARTS[name]}, over {share[0]} %: {action}")
+            found.append(
+                f"{format_size(part)} of {format_size(size)} are {_PARTS[name]}, {share[0]} % or more: {action}"
+            )
     return found
 
 

@@ -137,9 +137,11 @@ def result(**changed: Any) -> dict[str, Any]:
         (result(database={"history": None, "free": None, "size": None}), ""),
         (
             result(database={"history": 60 * MIB}),
-            "60.0 MiB of 100.0 MiB are old revisions, over 45 %: compact more often",
+            "60.0 MiB of 100.0 MiB are old revisions, 45 % or more: compact more often",
         ),
-        (result(database={"free": 50 * MIB}), "50.0 MiB of 100.0 MiB are free pages, over 45 %: defragment"),
+        (result(database={"free": 45 * MIB}), "45.0 MiB of 100.0 MiB are free pages, 45 % or more: defragment"),
+        (result(database={"free": 45 * MIB - 1}), ""),
+        (result(database={"free": 50 * MIB}), "50.0 MiB of 100.0 MiB are free pages, 45 % or more: defragment"),
         (
             result(groups=[{"group": "/registry/events/ns/", "share": 80.0, "bytes": 200 * MIB}]),
             "/registry/events/ns/ has 80.0 % of all bytes, 200.0 MiB: move it to a cluster of its own (kube-apiserver",
