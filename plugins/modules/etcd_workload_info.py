@@ -258,7 +258,7 @@ from urllib.parse import urlencode
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.urls import open_url
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access import MeasureError
-from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import Ask, parse_length
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import PrometheusQuery, parse_length
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.measure import (
     Request,
     Timing,
@@ -275,7 +275,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 MAX_BYTES = 8 << 20
 
 
-def prometheus(params: dict[str, Any]) -> Ask | None:
+def prometheus(params: dict[str, Any]) -> PrometheusQuery | None:
     """Return the function that asks the Prometheus server, None without one. Raises MeasureError for invalid parameters."""
     url = params["prometheus_url"].rstrip("/")
     if not url:

@@ -18,7 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import NAMES
 
 # Asks the server: the path of its API and the parameters → the field data of the answer. Raises MeasureError.
-Ask = Callable[[str, dict[str, str]], Any]
+PrometheusQuery = Callable[[str, dict[str, str]], Any]
 Series = list[tuple[float, float]]
 
 # Prometheus refuses more than 11,000 points in one answer.
@@ -64,7 +64,7 @@ def parse_length(text: str) -> int:
     return seconds
 
 
-def read_history(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) -> History:
+def read_history(ask: PrometheusQuery, member_ids: Iterable[str], seconds: int, now: float) -> History:
     """Return the history of a cluster. member_ids: in hexadecimal digits, as etcd's metric etcd_server_id. Raises MeasureError."""
     matchers = _matchers(ask, member_ids, seconds, now)
     interval = _scrape_interval(ask, matchers, now)
@@ -97,7 +97,7 @@ def read_history(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) 
     )
 
 
-def _matchers(ask: Ask, member_ids: Iterable[str], seconds: int, now: float) -> list[str]:
+def _matchers(ask: PrometheusQuery, member_ids: Iterable[str], seconds: int, now: float) -> list[str]:
     """Return the sets of labels that the members' series have, as matchers of selectors.
 
     A member may have several: those before its job or its target was renamed, and those of each job that scrapes it.
@@ -126,7 +126,7 @@ def _escape(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def _scrape_interval(ask: Ask, matchers: list[str], now: float) -> int:
+def _scrape_interval(ask: PrometheusQuery, matchers: list[str], now: float) -> int:
     """Return about how many seconds lie between two scrapes of a member, a minute if the last ones are older than 10 minutes."""
     for one in matchers:
         asked = {"query": f"etcd_server_id{{{one}}}[10m]", "time": f"{now:.3f}"}

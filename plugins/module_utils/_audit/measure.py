@@ -25,7 +25,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.condition 
     read_certificates,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.groups import KUBERNETES
-from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import Ask, History, read_history
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import (
+    History,
+    PrometheusQuery,
+    read_history,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import (
     Reader,
     ReadError,
@@ -67,7 +71,7 @@ class Request:
     sample_size: int
     read_rate: int
     prefix: bytes = b""
-    ask: Ask | None = None
+    ask: PrometheusQuery | None = None
     history: int = 0
 
 

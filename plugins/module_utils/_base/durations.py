@@ -65,7 +65,7 @@ def parse_go_duration(text: str) -> int:
 
 
 def parse_systemd_span(text: str) -> float:
-    """Return the seconds of a time span as systemd writes it, such as "1h 2min 3.5s"; 0 for anything else."""
+    """Return the seconds of a time span as systemd writes it, such as "1h 2min 3.5s". Other text in it counts as 0."""
     return sum(float(number) * _SPAN_SECONDS[unit] for number, unit in _SPAN.findall(text))
 
 

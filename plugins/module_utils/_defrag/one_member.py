@@ -47,7 +47,7 @@ class Request:
     """What to defragment, and when.
 
     member: name of the member on this host. all_members: every member of the cluster, not only that one. in_turn: let
-    members go first that are earlier in the order. pause, wait, timeout: seconds between two members, for the lock and
+    members that come earlier in the order go first. pause, wait, timeout: seconds between two members, for the lock and
     earlier members, and for one defragmentation. max_lag: raft entries that a member may be behind.
     """
 

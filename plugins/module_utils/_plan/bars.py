@@ -43,7 +43,7 @@ class Group(NamedTuple):
 
 
 def groups(report: Report) -> list[Group]:
-    """Return the stacks of the default flags and of the plan."""
+    """Return the bars of the default flags and of the plan."""
     return [
         Group("etcd's default flags", moments(report.defaults)),
         Group("this plan", moments(report.plan["estimate"])),
@@ -51,7 +51,7 @@ def groups(report: Report) -> list[Group]:
 
 
 def moments(figures: dict[str, Any]) -> list[Bar]:
-    """Return the stacks of one estimate: running, right after a restart, and, with several members, of a leader that sends a snapshot.
+    """Return the bars of one estimate: running, right after a restart, and, with several members, of a leader that sends a snapshot.
 
     At most: the estimate's peaks, garbage included. At least: what is live, without garbage. If a restart needs no more than a
     running member, its peak is that of the running member, and has the same parts.

@@ -81,6 +81,7 @@ def test_format_utc() -> None:
         ("7us", 7e-6),
         ("0", 0),
         ("infinity", 0),
+        ("abc 1h", 3600),
         ("", 0),
     ],
 )
