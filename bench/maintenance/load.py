@@ -16,7 +16,6 @@ from bench.common.member import PROJECT
 
 PROGRAM = PROJECT / ".headroom" / "bin" / "load"
 GROUPS = ("plain", "health")
-KINDS = ("put", "range", "watch")
 REQUESTS = ("put", "range")
 READY_SECONDS = 60
 END_SECONDS = 90
