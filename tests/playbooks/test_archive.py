@@ -51,7 +51,7 @@ CASES: dict[str, dict[str, Any]] = {
 # An upgrade over two minor releases, in the checks of its second step.
 PLAN = yaml.safe_load((PROJECT / "roles" / "etcd" / "tasks" / "plan_upgrade.yml").read_text(encoding="utf-8"))
 COLLECT = next(task for task in PLAN if "_etcd_upgrade_archives" in task.get("ansible.builtin.set_fact", {}))
-STEPS = {"_etcd_upgrade_way": ["9.8.8", UNKNOWN], "etcd_version": UNKNOWN}
+STEPS = {"_etcd_upgrade_path": ["9.8.8", UNKNOWN], "etcd_version": UNKNOWN}
 BY_RELEASE = {"9.8.8": {"amd64": "d" * 64}, UNKNOWN: {"amd64": "e" * 64}}
 UPGRADES: dict[str, dict[str, Any]] = {
     "steps without a digest": STEPS,
@@ -60,7 +60,7 @@ UPGRADES: dict[str, dict[str, Any]] = {
     "steps, the first by release": {**STEPS, "etcd_archive_sha256": {"9.8.8": {"amd64": "d" * 64}, "amd64": "f" * 64}},
     "steps, the first installed": {
         **STEPS,
-        "_etcd_upgrade_way": ["3.7.2", UNKNOWN],
+        "_etcd_upgrade_path": ["3.7.2", UNKNOWN],
         "etcd_archive_sha256": {"amd64": "f" * 64},
     },
     "steps, one archive": {**STEPS, "etcd_archive_sha256": BY_RELEASE, "etcd_archive": "/srv/etcd.tar.gz"},
@@ -80,7 +80,7 @@ def answers(folder: Path) -> dict[str, tuple[str, list[str]]]:
             "name": f"Evaluate {case}",
             "block": [
                 {"name": "Forget the previous case", "ansible.builtin.set_fact": {"_etcd_upgrade_archives": {}}},
-                *([COLLECT] if "_etcd_upgrade_way" in given else []),
+                *([COLLECT] if "_etcd_upgrade_path" in given else []),
                 {
                     "name": "Write the result",
                     "ansible.builtin.copy": {

@@ -12,15 +12,15 @@ from tests.playbooks.variables import evaluate
 
 WAL = ["the write-ahead log", "/var/lib/etcd/data"]
 CASES: dict[str, tuple[dict[str, Any], list[list[str]], int]] = {
-    "one step": ({"_etcd_upgrade_way": ["3.7.3"]}, [WAL, ["etcd 3.7.3", "/opt/etcd"]], 0),
+    "one step": ({"_etcd_upgrade_path": ["3.7.3"]}, [WAL, ["etcd 3.7.3", "/opt/etcd"]], 0),
     "first of two": (
-        {"_etcd_upgrade_way": ["3.6.16", "3.7.3"], "etcd_version": "3.6.16"},
+        {"_etcd_upgrade_path": ["3.6.16", "3.7.3"], "etcd_version": "3.6.16"},
         [WAL, ["etcd 3.6.16", "/opt/etcd"], ["etcd 3.7.3", "/opt/etcd"]],
         1,
     ),
-    "second of two": ({"_etcd_upgrade_way": ["3.6.16", "3.7.3"]}, [WAL, ["etcd 3.7.3", "/opt/etcd"]], 0),
+    "second of two": ({"_etcd_upgrade_path": ["3.6.16", "3.7.3"]}, [WAL, ["etcd 3.7.3", "/opt/etcd"]], 0),
     "installed": (
-        {"_etcd_upgrade_way": ["3.6.16", "3.7.3"], "etcd_version": "3.6.16", "installed": ["3.6.16"]},
+        {"_etcd_upgrade_path": ["3.6.16", "3.7.3"], "etcd_version": "3.6.16", "installed": ["3.6.16"]},
         [WAL, ["etcd 3.7.3", "/opt/etcd"]],
         1,
     ),
