@@ -142,17 +142,19 @@ def _inspect_item(
     """Inspect one certificate and its key, given as texts, and the access to the key's file."""
     text, key = texts
     finding = inspection.inspect_certificate(
-        certificate=text,
-        key=key,
-        authorities=trust.wanted,
-        names=item["names"],
-        usages=item["usages"],
+        text,
+        key,
+        trust.wanted,
+        inspection.Expected(
+            names=item["names"],
+            usages=item["usages"],
+            exact_names=asked["exact_names"],
+            dropped_names=asked["dropped_names"],
+            issuer=trust.issuer,
+            common_name=item["common_name"],
+        ),
         now=now,
         renew_before=timedelta(days=asked["renew_before"]),
-        exact_names=asked["exact_names"],
-        dropped_names=asked["dropped_names"],
-        issuer=trust.issuer,
-        common_name=item["common_name"],
     )
     finding.fits = not finding.problems
     problem = access_problem(item)

@@ -62,6 +62,22 @@ class CertificateFinding:
     wanted_names: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Expected:
+    """What is expected of a certificate.
+
+    It must be valid for all ``names``, for none of ``dropped_names`` and, with ``exact_names``, for no others. usages: server, client.
+    issuer: the digest of the only key that may have signed it, where several authorities are trusted. common_name: None for any.
+    """
+
+    names: Sequence[str]
+    usages: Sequence[str]
+    exact_names: bool
+    dropped_names: Sequence[str] = ()
+    issuer: str | None = None
+    common_name: str | None = None
+
+
 def canonical_name(name: str) -> str:
     """Return a name as certificates contain it: addresses in their shortest form, DNS names in lower case."""
     try:
@@ -172,43 +188,63 @@ def format_time(value: datetime) -> str:
 
 
 def inspect_certificate(
-    *,
     certificate: bytes | None,
     key: bytes | None,
     authorities: bytes,
-    names: Sequence[str],
-    usages: Sequence[str],
+    expected: Expected,
+    *,
     now: datetime,
     renew_before: timedelta,
-    exact_names: bool,
-    dropped_names: Sequence[str] = (),
-    issuer: str | None = None,
-    common_name: str | None = None,
 ) -> CertificateFinding:
     """Check a certificate: its key, its chain, its validity, its names and usages, and, if given, its common name.
 
-    It must be valid for all ``names``, for none of ``dropped_names`` and, with exact_names, for no others. ``issuer`` is the
-    digest of the only key that may have signed it, where several authorities are trusted.
+    certificate, key, authorities: the contents of the files, None for one that does not exist.
     """
-    new_names = renewed_names((), names, dropped_names)
     if certificate is None:
-        return CertificateFinding(["it does not exist"], wanted_names=new_names)
+        return _unread_finding("it does not exist", expected)
+    try:
+        chain, trusted = _read(certificate, authorities)
+    except ValueError as problem:
+        return _unread_finding(str(problem), expected)
+    path = path_to_authority(chain, trusted)
+    mismatch = key_problem(chain[0], key)
+    return _finding(
+        chain,
+        path,
+        expected,
+        now,
+        [
+            *([mismatch] if mismatch else []),
+            *_path_problems(chain[0], path, expected.issuer, now, renew_before),
+            *_leaf_problems(chain[0], expected),
+            *_file_problems(certificate),
+        ],
+    )
+
+
+def _unread_finding(problem: str, expected: Expected) -> CertificateFinding:
+    return CertificateFinding([problem], wanted_names=renewed_names((), expected.names, expected.dropped_names))
+
+
+def _read(certificate: bytes, authorities: bytes) -> tuple[list[Any], list[Any]]:
+    """Return the certificates of the file, at least one, and the trusted CAs. Raises ValueError, with the problem."""
     try:
         chain, trusted = parse_certificates(certificate), parse_certificates(authorities)
     except ValueError as problem:
-        return CertificateFinding([f"it cannot be read: {problem}"], wanted_names=new_names)
+        raise ValueError(f"it cannot be read: {problem}") from problem
     if not chain:
-        return CertificateFinding(["it contains no certificate in PEM form"], wanted_names=new_names)
-    leaf, held = chain[0], _names(chain[0])
-    mismatch = key_problem(leaf, key)
-    problems = [mismatch] if mismatch else []
-    path = path_to_authority(chain, trusted)
-    signed_by = key_digest(path[-1]) if path else None
-    # Peers and clients reject a certificate as soon as one of its path has expired.
-    end = min(not_after(item) for item in path or [leaf])
+        raise ValueError("it contains no certificate in PEM form")
+    return chain, trusted
+
+
+def _path_problems(
+    leaf: Any, path: Sequence[Any], issuer: str | None, now: datetime, renew_before: timedelta
+) -> list[str]:
+    """Return what is wrong with the signatures up to the CA, and with the validity of the certificate and of intermediate CAs."""
+    problems = []
     if not path:
         problems.append("it is not signed by the CA")
-    elif issuer and signed_by != issuer:
+    elif issuer and key_digest(path[-1]) != issuer:
         problems.append("it is signed by the CA that is being replaced")
     problems += validity_problems(leaf, now, renew_before)
     # Not of the CA: it is trusted whether or not it expires soon, and the CA's own inspection judges that.
@@ -216,30 +252,49 @@ def inspect_certificate(
         problems += [
             f"its intermediate CA, {_subject(item)}: {one}" for one in validity_problems(item, now, renew_before)
         ]
-    problems += _name_problems(held, names, dropped_names, exact_names)
-    problems += _usage_problems(leaf, usages)
-    found_name = _common_name(leaf)
-    if common_name and found_name != common_name:
-        problems.append(f"its common name is {json.dumps(found_name or '')}, not {json.dumps(common_name)}")
+    return problems
+
+
+def _leaf_problems(leaf: Any, expected: Expected) -> list[str]:
+    """Return what is wrong with the names and the usages of a certificate."""
+    problems = _name_problems(_names(leaf), expected.names, expected.dropped_names, expected.exact_names)
+    problems += _usage_problems(leaf, expected.usages)
+    found = _common_name(leaf)
+    if expected.common_name and found != expected.common_name:
+        problems.append(f"its common name is {json.dumps(found or '')}, not {json.dumps(expected.common_name)}")
+    return problems
+
+
+def _file_problems(certificate: bytes) -> list[str]:
     held_keys = _PRIVATE_KEY.findall(certificate)
-    if held_keys:
-        problems.append(
-            f"its file also contains a private key ({held_keys[0].decode()}), but other users may read it. Keep the key in a file of its own"
-        )
+    if not held_keys:
+        return []
+    return [
+        f"its file also contains a private key ({held_keys[0].decode()}), but other users may read it. Keep the key in a file of its own"
+    ]
+
+
+def _finding(
+    chain: Sequence[Any], path: Sequence[Any], expected: Expected, now: datetime, problems: list[str]
+) -> CertificateFinding:
+    leaf, held = chain[0], _names(chain[0])
+    # Peers and clients reject a certificate as soon as one of its path has expired.
+    end = min(not_after(item) for item in path or [leaf])
+    below_authority = path[:-1] or [leaf]
     return CertificateFinding(
         problems=problems,
         expired=end <= now,
-        not_yet_valid=any(not_before(item) > now for item in path[:-1] or [leaf]),
+        not_yet_valid=any(not_before(item) > now for item in below_authority),
         days_left=(end - now).days,
-        signed_by=signed_by,
+        signed_by=key_digest(path[-1]) if path else None,
         sha256=hashlib.sha256(to_der(leaf)).hexdigest(),
         chain_sha256=hashlib.sha256(b"".join(to_der(item) for item in chain)).hexdigest(),
-        not_before=format_time(max(not_before(item) for item in path[:-1] or [leaf])),
+        not_before=format_time(max(not_before(item) for item in below_authority)),
         not_after=format_time(end),
         ca_ends_first=end < not_after(leaf),
-        common_name=found_name,
+        common_name=_common_name(leaf),
         names=held,
-        wanted_names=new_names if exact_names else renewed_names(held, names, dropped_names),
+        wanted_names=renewed_names(() if expected.exact_names else held, expected.names, expected.dropped_names),
     )
 
 

@@ -130,15 +130,12 @@ def inspect(*trusted: Any, leaf: Any = LEAF, issuer: str | None = None) -> inspe
     """The finding on a certificate, with these CAs."""
     key = KEY.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     return inspection.inspect_certificate(
-        certificate=pem(leaf),
-        key=key,
-        authorities=b"".join(map(pem, trusted)),
-        names=[],
-        usages=[],
+        pem(leaf),
+        key,
+        b"".join(map(pem, trusted)),
+        inspection.Expected(names=[], usages=[], exact_names=False, issuer=issuer),
         now=NOW,
         renew_before=MONTH,
-        exact_names=False,
-        issuer=issuer,
     )
 
 

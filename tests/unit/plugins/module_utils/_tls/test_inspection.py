@@ -78,19 +78,29 @@ KEY = ec_key()
 LEAF = make(KEY, issuer=(CA, CA_KEY), sans=("n1", "10.0.0.11", "::1"))
 
 
-def inspect(certificate: bytes | None, key: bytes | None = None, **other: Any) -> inspection.CertificateFinding:
+def inspect(
+    certificate: bytes | None,
+    key: bytes | None = None,
+    *,
+    authorities: bytes | None = None,
+    now: datetime = NOW,
+    renew_before: timedelta = MONTH,
+    **other: Any,
+) -> inspection.CertificateFinding:
     """The finding with the demands of a server."""
     demands: dict[str, Any] = {
-        "authorities": pem(CA),
         "names": ["n1", "10.0.0.11", "::1"],
         "usages": ["server", "client"],
-        "now": NOW,
-        "renew_before": MONTH,
         "exact_names": True,
         **other,
     }
     return inspection.inspect_certificate(
-        certificate=certificate, key=pem(KEY) if key is None else key or None, **demands
+        certificate,
+        pem(KEY) if key is None else key or None,
+        pem(CA) if authorities is None else authorities,
+        inspection.Expected(**demands),
+        now=now,
+        renew_before=renew_before,
     )
 
 
