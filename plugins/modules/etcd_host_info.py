@@ -728,8 +728,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import accounts, free_space, installed
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import free_space
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import priority as host_priority
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.listeners import listening_elsewhere
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.system import system_facts, unit_facts
@@ -787,7 +787,7 @@ def disk_latencies(asked: dict[str, Any]) -> dict[str, Any]:
 def etcd_facts(module: AnsibleModule, present: bool) -> dict[str, Any]:
     """Query the cluster and the member on this host, if there is one, and if etcdctl is installed."""
     asked = module.params["cluster"]
-    newest = host_facts.newest_program(module.params["install_dir"], "etcdctl")
+    newest = installed.newest_program(module.params["install_dir"], "etcdctl")
     asked = {**asked, "etcdctl_path": newest or asked["etcdctl_path"]}
     if not present or not os.path.exists(asked["etcdctl_path"]):
         return {"etcd": None, "disk_live": None}
@@ -817,9 +817,9 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         commands={name: host_facts.find_command(name) for name in asked["commands"]},
         python_modules={name: host_facts.has_python_module(name) for name in asked["python_modules"]},
         files={path: host_facts.file_facts(path, asked["digest_limit"]) for path in asked["files"]},
-        users={name: host_facts.user_facts(name) for name in asked["users"]},
-        groups={name: host_facts.group_facts(name) for name in asked["groups"]},
-        versions=host_facts.installed_versions(asked["install_dir"]),
+        users={name: accounts.user_facts(name) for name in asked["users"]},
+        groups={name: accounts.group_facts(name) for name in asked["groups"]},
+        versions=installed.installed_versions(asked["install_dir"]),
         disk_checks=disk_check.recorded_checks(asked["disk_checks"], STATE_DIR),
     )
     if asked["data_dir"]:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import read_text
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import addresses, systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.cgroup import read_memory_cgroup
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.installed import GO_ARCHITECTURES
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limit import saved_limits
 
 UNIT_PROPERTIES = (
@@ -45,9 +46,9 @@ def system_facts() -> dict[str, Any]:
     managers = [name for command, name in host_facts.PACKAGE_MANAGERS.items() if host_facts.find_command(command)]
     return {
         "hostname": hostname,
-        "fqdn": host_facts.full_name(hostname),
+        "fqdn": addresses.full_name(hostname),
         "machine": machine,
-        "architecture": host_facts.GO_ARCHITECTURES.get(machine),
+        "architecture": GO_ARCHITECTURES.get(machine),
         "kernel": platform.release(),
         "distribution": host_facts.parse_os_release(read_text("/etc/os-release") or read_text("/usr/lib/os-release")),
         "package_manager": managers[0] if managers else None,
@@ -61,12 +62,12 @@ def system_facts() -> dict[str, Any]:
             "running": os.path.isdir("/run/systemd/system"),  # sd_booted(3)
             "version": int(words[1]) if code == 0 and len(words) > 1 and words[1].isdigit() else None,
         },
-        "addresses": host_facts.parse_fib_trie(read_text("/proc/net/fib_trie"))
-        + host_facts.parse_if_inet6(read_text("/proc/net/if_inet6")),
+        "addresses": addresses.parse_fib_trie(read_text("/proc/net/fib_trie"))
+        + addresses.parse_if_inet6(read_text("/proc/net/if_inet6")),
         # Addresses for documentation (RFC 5737, RFC 3849): nothing is sent, only the route is looked up.
-        "default_ipv4": host_facts.route_source(socket.AF_INET, "192.0.2.1"),
-        "default_ipv6": host_facts.lasting_ipv6(
-            host_facts.route_source(socket.AF_INET6, "2001:db8::1"), read_text("/proc/net/if_inet6")
+        "default_ipv4": addresses.route_source(socket.AF_INET, "192.0.2.1"),
+        "default_ipv6": addresses.lasting_ipv6(
+            addresses.route_source(socket.AF_INET6, "2001:db8::1"), read_text("/proc/net/if_inet6")
         ),
     }
 
