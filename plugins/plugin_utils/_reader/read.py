@@ -25,27 +25,29 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     dot_env,
     flag_list,
     forms,
-    hcl,
     ini,
-    k3s,
-    makefile,
     member,
     mend,
-    nix,
-    nix_options,
     notes,
     playbook,
-    script,
     scripts,
-    shell_variables,
     templates,
-    terraform,
     unit,
     upstart,
     values,
     variable_files,
     windows,
     wrapped,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.code_files import (
+    NO_IMAGE,
+    AddInner,
+    add_dockerfile,
+    add_makefile,
+    add_nix,
+    add_script,
+    add_terraform,
+    add_windows_script,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import PROSE, Form
@@ -55,7 +57,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     Text,
     begins_as_playbook,
     is_about_etcd,
-    is_complete,
     is_configuration,
     is_manifest,
     is_resource,
@@ -63,8 +64,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.services import NO_UNIT, add_units
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import with_sourced
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Unparsed, lines_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
 # Ansible ignores a file of variables or an inventory with another suffix.
@@ -77,8 +77,6 @@ _PROGRAM = re.compile(r"\.(rb|pp|py|pl|go|js|ts|java|groovy|lua|rs|c|cc|cpp|cs|p
 _UNREAD_PROGRAM = "headroom-lint does not read this programming language; lint the files that the program writes"
 _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
 
-_K3S = re.compile(r"--(etcd-arg|cluster-init)\b")
-
 # A client that compacts, such as a job of cron.
 _COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b(?:[^#\n]|\\\n){0,300}(?<![\w-])compact(ion)?(?![\w-])", re.MULTILINE)
 
@@ -86,8 +84,8 @@ _COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b(?:[^#\n]|\\\n){0,300}(?<![\w-])comp
 _SEVERAL = 2
 
 # Why a file that was read counts for nothing.
-_NO_SETTINGS, _NO_IMAGE = "it configures no etcd", "its image does not start etcd by itself"
-WITHOUT_ETCD = (_NO_SETTINGS, NO_UNIT, _NO_IMAGE)
+_NO_SETTINGS = "it configures no etcd"
+WITHOUT_ETCD = (_NO_SETTINGS, NO_UNIT, NO_IMAGE)
 
 
 class Reading(NamedTuple):
@@ -188,13 +186,13 @@ class _Reader:
         from_original: dict[Form, Callable[[Text], None]] = {
             Form.MANIFEST: self._add_documents,
             Form.CONFIGURATION: self._add_documents,
-            Form.WINDOWS: self._add_windows_script,
+            Form.WINDOWS: lambda file: add_windows_script(self._state, file),
         }
         from_settled: dict[Form, Callable[[Text], None]] = {
-            Form.DOCKERFILE: self._add_dockerfile,
-            Form.NIX: self._add_nix,
-            Form.MAKEFILE: self._add_makefile,
-            Form.TERRAFORM: self._add_terraform,
+            Form.DOCKERFILE: self._with_inner(add_dockerfile),
+            Form.NIX: self._with_inner(add_nix),
+            Form.MAKEFILE: lambda file: add_makefile(self._state, file),
+            Form.TERRAFORM: self._with_inner(add_terraform),
             Form.UPSTART: lambda file: self._add_script(file._replace(lines=upstart.shell_lines(file.lines))),
             Form.SCRIPT: self._add_script,
             Form.FLAGS: lambda file: self._state.add_members(file.path, [flag_list.member_of(file.lines)]),
@@ -209,15 +207,12 @@ class _Reader:
             self._add_inventory(original)
             self._add_example(settled)
 
-    def _add_makefile(self, file: Text) -> None:
-        lines = makefile.shell_lines(file.lines)
-        service = script.served_elsewhere(lines) if file.path in self._state.releases else None
-        self._state.add_members(file.path, script.members_of(lines) or ([service] if service else []))
+    def _add_script(self, file: Text) -> None:
+        add_script(self._state, file, self._add_inner)
 
-    def _add_windows_script(self, file: Text) -> None:
-        members = script.members_of(windows.shell_lines(file.target, file.lines))
-        # Branches may start the same member in the foreground and in the background.
-        self._state.add_members(file.path, {str(one["command"]): one for one in members}.values())
+    def _with_inner(self, add: Callable[[State, Text, AddInner], None]) -> Callable[[Text], None]:
+        """Return the reader of one form, which needs the state and reads texts inside the file."""
+        return lambda file: add(self._state, file, self._add_inner)
 
     def _add_example(self, file: Text) -> None:
         """Read variables or a playbook in a file whose name is not that of YAML, such as pillar.example."""
@@ -285,79 +280,6 @@ class _Reader:
         if why and (mention(file.text) or is_configuration(file) or is_manifest(file.text)):
             self._state.unparsed[file.path] = why
         return parsed
-
-    def _add_script(self, file: Text) -> None:
-        written, own = script.split_script(file.lines)
-        before = self._state.size()
-        for inner in written:
-            self._add_inner(Text(file.path, inner.target, inner.lines))
-        configured = {inner.target for inner in written if is_configuration(Text(file.path, inner.target, inner.lines))}
-        # The config file itself is the member that a start with --config-file runs.
-        run = with_sourced(own, lambda named: self._state.lines_of_sourced(named, file.path))
-        members = [found for found in script.members_of(run) if member.config_file(found) not in configured]
-        self._state.passed_on |= {
-            found["where"][name][0]
-            for found in members
-            for name, value in found["environment"].items()
-            if name in found["where"] and value != f"${{{name}}}"  # a value under a condition did not arrive
-        } - {file.path}
-        # Only the release that it downloads is known of a service whose unit is elsewhere, or a job of another init system.
-        is_release_alone = before == self._state.size() and not members and file.path not in self._state.unparsed
-        # Here-documents for a shell are commands, too, such as those for another host.
-        commands_run = [*own, *(line for inner in written if inner.target == script.SCRIPT for line in inner.lines)]
-        service = (
-            script.served_elsewhere(commands_run) if file.path in self._state.releases and is_release_alone else None
-        )
-        server = k3s.document_of(own) if is_release_alone and _K3S.search(file.text) else None
-        if server:
-            self._state.add_documents(file.path, [server])
-            self._state.index(file, Parsed([], {}, []))
-            return
-        exported = shell_variables.exported_variables(own)
-        # A file for the scripts that read it.
-        settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []
-        self._state.add_members(file.path, [*members, *settings, *([service] if service else [])])
-
-    def _add_dockerfile(self, file: Text) -> None:
-        found = dockerfile.member_of(file.lines)
-        before = self._state.size()
-        # Here-documents, such as a Procfile.
-        for inner in script.split_script(file.lines)[0] if found is None else []:
-            self._add_inner(Text(file.path, inner.target, inner.lines))
-        is_other = found is None and before == self._state.size()
-        if is_other and file.path in self._state.releases and dockerfile.serves_by_script(file.lines):
-            found = member.elsewhere("Dockerfile")
-        elif is_other:
-            self._state.passed_over[file.path] = _NO_IMAGE
-        self._state.add_members(file.path, [found] if found else [])
-
-    def _add_terraform(self, file: Text) -> None:
-        before = self._state.size()
-        lines = [line._replace(text=line.text.replace("$${", "${")) for line in file.lines]
-        for inner in script.split_script(lines)[0]:
-            self._add_inner(Text(file.path, inner.target, inner.lines))
-        root = hcl.parse(file.lines)
-        for commands_of in terraform.scripts_of(root, file.lines):
-            self._add_inner(Text(file.path, script.SCRIPT, commands_of))
-        self._state.add_members(file.path, terraform.containers_of(root))
-        self._state.add_documents(file.path, terraform.charts_of(root))
-        release = terraform.release_of(root)
-        if release and self._state.alone:
-            self._state.releases.setdefault(file.path, (release[0], Line(file.path, release[1], "")))
-            if before == self._state.size():
-                self._state.add_members(file.path, [member.elsewhere("variables")])
-
-    def _add_nix(self, file: Text) -> None:
-        """Read the texts in a module of NixOS, such as cloud-config, and the options that are written out."""
-        for lines in nix.texts_of(file.lines):
-            self._add_inner(Text(file.path, "", lines))
-        found = nix_options.member_of(file.lines) if nix.has_options(file.text) else None
-        if found:
-            self._state.add_members(file.path, [found])
-        elif nix.has_options(file.text):
-            self._state.unparsed[file.path] = (
-                "headroom-lint does not evaluate options of NixOS; lint the unit that they become"
-            )
 
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
