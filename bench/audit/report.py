@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 from bench.audit.run import RESULTS
 from bench.common.lab import PROJECT
 from bench.common.markdown import table
@@ -22,7 +24,6 @@ TEMPLATE = Path(__file__).parent / "audit-evidence.md.in"
 # The page with the summary.
 TASKS_PAGE = PROJECT / "docs" / "audit.md"
 BEGIN, END = "<!-- bench-audit: written by make bench-audit -->\n", "<!-- end of bench-audit -->"
-MIB = 1 << 20
 Rows = Sequence[Mapping[str, Any]]
 
 

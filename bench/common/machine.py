@@ -9,9 +9,8 @@ import socket
 import time
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.mounts import describe, parse_mountinfo
-
-GIB = 1 << 30
 
 
 def memory_bytes() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-MIB = 1 << 20
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 
 
 def mib(size: float) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
 
 from bench.common.lab import PROJECT, STATE, addresses, certificates, on
@@ -30,7 +31,6 @@ SAMPLE = (
     "p=$(systemctl show -P MainPID etcd); grep -E '^Rss(Anon|File):' /proc/$p/status | tr -s ' \\t' ' '; "
     "systemctl show -P MemoryMax etcd"
 )
-MIB = 1024**2
 RESTARTED = "etcd-1"
 
 

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB
+
 from bench.common.markdown import table
 from bench.common.member import PROJECT
 from bench.maintenance import run as measuring
@@ -20,7 +22,6 @@ from bench.maintenance.verdict import ELECTION_SECONDS, MAX_P99, Verdict, judge
 
 DOCS = PROJECT / "docs"
 PAGE = DOCS / "maintenance-evidence.md"
-GIB = 1 << 30
 
 
 def mark(text: str, good: bool) -> str:

@@ -32,9 +32,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 
-from bench.common.machine import GIB, facts
+from bench.common.machine import facts
 from bench.common.member import PROJECT, leader_of, releases, running
 from bench.common.signals import exit_on_signals
 from bench.maintenance import results

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-MIB = 1 << 20
-GIB = 1 << 30
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 # In 3.5 the log grows to catch-up + snapshot-count; the default of 100,000 suits only small values.
 SERIES = ("3.5", "3.6", "3.7")
 

@@ -14,10 +14,12 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB, MIB
+
 from bench.common.markdown import table
 from bench.common.member import releases
 from bench.common.signals import exit_on_signals
-from bench.memory.cases import GIB, MIB, SERIES, Case
+from bench.memory.cases import SERIES, Case
 from bench.memory.measure import check_room, record
 from bench.memory.predict import predicted
 from bench.memory.random_workloads import load as random_load

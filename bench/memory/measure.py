@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB, MIB
+
 from bench.common.machine import available_memory
 from bench.common.member import Member, Sampler, binary, metrics, running
 from bench.memory import load
-from bench.memory.cases import GIB, MIB, Case
+from bench.memory.cases import Case
 from bench.memory.results import MEASURED, keep, row_of
 from bench.plan.configurations import flags
 

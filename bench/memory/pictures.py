@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
-
-from bench.memory.cases import MIB
 
 # Colours that colour-blind readers can distinguish (Okabe and Ito).
 COLOURS = {"3.5": "#0072B2", "3.6": "#D55E00", "3.7": "#009E73"}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench.memory.cases import MIB, Case
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
+from bench.memory.cases import Case
 
 # Fields as in the source; sizes in bytes, memory in MB as published.
 RAFT_SOURCE = "heap in use under a load of transactions, low and high of the sawtooth (etcd issue 18382, 2024)"

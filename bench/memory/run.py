@@ -13,10 +13,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 from bench.common.member import releases
 from bench.common.signals import exit_on_signals
 from bench.memory import published
-from bench.memory.cases import MIB, grid
+from bench.memory.cases import grid
 from bench.memory.measure import RESTARTS, check_room, record
 from bench.memory.results import RESULTS
 

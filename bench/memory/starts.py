@@ -19,13 +19,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB, MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 
 from bench.common.markdown import table
 from bench.common.member import Member, releases
 from bench.common.signals import exit_on_signals
 from bench.memory import load, predict
-from bench.memory.cases import GIB, MIB, SERIES, Case
+from bench.memory.cases import SERIES, Case
 from bench.memory.measure import check_room, record
 from bench.memory.random_workloads import load as random_load
 from bench.memory.results import read

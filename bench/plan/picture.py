@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from matplotlib.axes import Axes
 
 from bench.common import figures
@@ -13,7 +14,6 @@ from bench.common.statistics import Spread
 from bench.plan.configurations import LIMITED, PLAN, UNLIMITED
 from bench.plan.verdict import MAX_P99, MIN_THROUGHPUT, Verdict
 
-MIB = 1 << 20
 OURS, RESTART, THEIRS, LIMIT = "#2a78b5", "#8fc1e3", "#b9b9b9", "#c0392b"
 
 

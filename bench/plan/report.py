@@ -21,7 +21,6 @@ from bench.plan.verdict import MAX_P99, MIN_THROUGHPUT, Verdict, judge
 PROJECT = Path(__file__).resolve().parents[2]
 RESULTS = PROJECT / "bench" / "plan"
 DOCS = PROJECT / "docs"
-MIB = 1 << 20
 
 
 def percent(spread: Spread) -> str:

@@ -35,9 +35,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
 
-from bench.common.machine import GIB, available_memory, facts, ports_in_use
+from bench.common.machine import available_memory, facts, ports_in_use
 from bench.common.signals import exit_on_signals
 from bench.plan import cgroup, results
 from bench.plan.configurations import CONFIGURATIONS, PLAN, PORTS_PER_CONFIGURATION, UNLIMITED, Configuration, close_all

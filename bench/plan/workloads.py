@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-MIB = 1 << 20
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 KEY_SIZE = 64
 # Kubernetes compacts every five minutes, so a burst of puts ends before the first compaction.
 SELDOM = {"auto_compaction_mode": "periodic", "auto_compaction_retention": "5m"}

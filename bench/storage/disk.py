@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devices import parse_scheduler
 
-MIB = 1 << 20
 SECTOR = 512
 WAIT_SECONDS = 10
 # The queue depth of a SATA disk, and the largest request that an AWS volume counts as one.

@@ -7,9 +7,10 @@ import re
 import shutil
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devices import parse_scheduler
 
-from bench.common.machine import GIB, available_memory, busy_cpus, one_line
+from bench.common.machine import available_memory, busy_cpus, one_line
 from bench.storage import disk
 from bench.storage.simulated import BYTES_A_SECOND, LATENCY, REQUESTS_A_SECOND
 

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 from bench.common.markdown import table
 from bench.common.statistics import Spread
 from bench.storage.machine import LOAD
@@ -64,7 +66,6 @@ PLACES = {
     OWN_DEVICE: "A separate disk for all of etcd",
     ALONE: "No neighbour at all, the best case",
 }
-MIB = 1 << 20
 # The load of other work for each core above which the machine counts as busy.
 QUIET = 0.5
 

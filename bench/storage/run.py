@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import read_process
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.weights import bfq_weight
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import live_latency
@@ -73,7 +74,6 @@ STATE = PROJECT / ".headroom" / "bench-storage"
 RESULTS = PROJECT / "bench" / "storage" / "results.csv"
 PORT = 25300
 PORTS_PER_MEMBER = 3
-MIB = 1 << 20
 VOLUMES = {"first": [("shared", 2048 * MIB), ("etcd", 1024 * MIB)], "second": [("etcd", 1024 * MIB)]}
 # The priority that `ionice -c2 -n0` sets, in etcd_cluster_info's notation.
 WANTED = "best-effort/0"

@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 
 from bench.memory import predict, results
-from bench.memory.cases import MIB, SERIES
+from bench.memory.cases import SERIES
 from bench.memory.points import Point
 from bench.memory.predict import case_of
 from bench.memory.random_workloads import report as random_report

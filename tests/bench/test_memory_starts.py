@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bench.memory.cases import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 from bench.memory.predict import case_of
 from bench.memory.results import read
 from bench.memory.starts import RESULTS, cases, database, predicted

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 
 from bench.storage import report, results, verdict
-from bench.storage.disk import MIB, extents
+from bench.storage.disk import extents
 from bench.storage.load import Load
 from bench.storage.matrix import (
     ALONE,

@@ -17,8 +17,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import rolling
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import is_defragmenting
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock

@@ -12,7 +12,9 @@ import math
 import random
 from collections.abc import Sequence
 
-from bench.memory.cases import MIB, SERIES, Case
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
+from bench.memory.cases import SERIES, Case
 
 SEEDS = range(1, 35)
 LAST_FITTED, FIRST_UNSEEN = 20, 35

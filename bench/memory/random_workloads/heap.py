@@ -14,9 +14,11 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 from bench.common.member import Member, binary, leader_of, releases, running
 from bench.common.signals import exit_on_signals
-from bench.memory.cases import MIB, SERIES
+from bench.memory.cases import SERIES
 from bench.memory.measure import heap_profile, members_of
 from bench.memory.random_workloads import load
 from bench.memory.random_workloads.cases import generate

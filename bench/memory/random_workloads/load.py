@@ -9,9 +9,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 from bench.common.member import BENCHMARK, Member, metrics
 from bench.memory import load
-from bench.memory.cases import MIB, Case
+from bench.memory.cases import Case
 from bench.memory.random_workloads.cases import reached
 
 OPEN_SECONDS = 30

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import database
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
 
 from bench.memory import predict
-from bench.memory.cases import MIB
 from bench.memory.points import PEAKS, Point, fastest, highest
 from bench.memory.predict import number
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+
 from bench.common.markdown import table
-from bench.memory.cases import MIB
 from bench.memory.points import PEAKS, Point, part, runs
 from bench.memory.predict import number
 from bench.memory.random_workloads.cases import PARTS

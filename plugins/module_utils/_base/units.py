@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+MIB, GIB = 1 << 20, 1 << 30  # bytes
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 # The unit's power of 1024 by its first letter: KB, K and KiB are all 1024, as in Ansible's human_to_bytes.

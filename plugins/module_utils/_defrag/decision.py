@@ -12,7 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    MIB,
+    format_size,
+    format_sizes_distinctly,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.versions import minor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
@@ -26,7 +30,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants 
     Constants,
 )
 
-MIB = 1 << 20
 # In addition to the copy: the database grows, and so does a write-ahead log on the same volume.
 DISK_SPARE = GROWTH_BYTES + NEW_LOG_BYTES
 # Memory that the kernel counts in addition to RssAnon: sockets, page tables, pages under writeback.

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH, Constants
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS, PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SERIES, SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import series as series_of

@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    MIB,
     format_count,
     format_size,
     format_sizes_distinctly,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import wal_bytes
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import estimate
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings

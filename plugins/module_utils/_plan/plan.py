@@ -13,11 +13,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    MIB,
     format_size,
     format_sizes_distinctly,
     parse_size,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, check_range, parse_input
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case

@@ -12,10 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size, round_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    GIB,
+    MIB,
+    format_count,
+    format_size,
+    round_up,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.limits import memory_max
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release, version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import largest_value
@@ -30,7 +35,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search impo
     search,
 )
 
-GIB = 1024 * MIB
 # The search for a budget takes steps of STEP, up to MAX_MEMORY.
 STEP = 64 * MIB
 MAX_MEMORY = 1 << 44  # 16 TiB

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, pluralize
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB, format_size, pluralize
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import (
+    MIB,
     format_count,
     format_size,
     format_sizes_distinctly,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import compute
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, fields
 from statistics import median_high, median_low
 from typing import Any
 
-MIB = 1024 * 1024
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 
 # On these an fdatasync does not reach a disk, so that any disk would look fast.
 REFUSED_FILESYSTEMS = {

@@ -12,7 +12,7 @@ import io
 import math
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB, MIB, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import (
     GARBAGE,
     ITSELF,
@@ -61,8 +61,6 @@ CHARACTER = 5.0
 CUT = 3.5
 # What the longest stack is stretched by to have room for its label.
 LABEL = 1.32
-GIB = 1 << 30
-MIB = 1 << 20
 
 
 def draw(report: Report, kind: str) -> bytes:

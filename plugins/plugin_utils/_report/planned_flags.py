@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import indented
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import decision
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, HostCapacity, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import HostCapacity, Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import (
     MemberMetrics,

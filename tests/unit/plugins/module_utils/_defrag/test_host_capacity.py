@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import host_capacity
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.host_capacity import (
     parse_gomemlimit,
     parse_mem_available,

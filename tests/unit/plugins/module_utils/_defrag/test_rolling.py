@@ -9,8 +9,9 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import rolling
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import MIB, Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum

@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size, round_up
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB, format_size, parse_size, round_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
