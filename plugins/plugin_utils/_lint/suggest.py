@@ -23,7 +23,7 @@ CONFIG = "etcd_extra_config"
 SHOWN = 3
 
 
-class Place(NamedTuple):
+class Assignment(NamedTuple):
     """Where a file sets a variable: for one host, or for the hosts of a group."""
 
     path: str
@@ -73,8 +73,8 @@ def _scopes(groups: Any) -> Iterator[tuple[bool, str, Any]]:
         yield from _scopes(_child(content, "children"))
 
 
-def places(files: Mapping[str, str], parts: list[str]) -> Iterator[Place]:
-    """Yield each place that sets a variable. ``files``: contents by path; a file with other content than YAML sets nothing."""
+def assignments(files: Mapping[str, str], parts: list[str]) -> Iterator[Assignment]:
+    """Yield each assignment of a variable. ``files``: contents by path; a file with other content than YAML sets nothing."""
     for path, text in files.items():
         try:
             document = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -90,28 +90,28 @@ def places(files: Mapping[str, str], parts: list[str]) -> Iterator[Place]:
             for part in parts:
                 node = _child(node, part)
             if isinstance(node, yaml.ScalarNode):
-                yield Place(path, is_host, name, node)
+                yield Assignment(path, is_host, name, node)
 
 
-def _written(place: Place) -> Any:
+def _written(assignment: Assignment) -> Any:
     """Return the value that a file sets; the node itself, which equals no value, for a vault or a malformed date."""
     try:
-        return yaml.constructor.SafeConstructor().construct_object(place.node)
+        return yaml.constructor.SafeConstructor().construct_object(assignment.node)
     except (yaml.YAMLError, ValueError):
-        return place.node
+        return assignment.node
 
 
-def effective(found: list[Place], host: str, value: Any, groups: Mapping[str, Iterable[str]]) -> Place | None:
-    """Return the place that sets a host's value: its own, or else its smallest group's; None if that is not certain."""
+def effective(found: list[Assignment], host: str, value: Any, groups: Mapping[str, Iterable[str]]) -> Assignment | None:
+    """Return the assignment that sets a host's value: its own, or else its smallest group's; None if that is not certain."""
     mine = [
-        place
-        for place in found
-        if (place.scope == host if place.is_host else host in set(groups.get(place.scope, ())))
-        and _written(place) == value
+        assignment
+        for assignment in found
+        if (assignment.scope == host if assignment.is_host else host in set(groups.get(assignment.scope, ())))
+        and _written(assignment) == value
     ]
     if not mine:
         return None
-    sizes = [0 if place.is_host else len(set(groups[place.scope])) for place in mine]
+    sizes = [0 if assignment.is_host else len(set(groups[assignment.scope])) for assignment in mine]
     return mine[sizes.index(min(sizes))] if sizes.count(min(sizes)) == 1 else None
 
 
@@ -144,18 +144,18 @@ def suggest(
     for finding in findings:
         for name, value in finding.values.items():
             parts = split_name(name)
-            found = list(places(files, parts))
+            found = list(assignments(files, parts))
             for host in finding.hosts:
-                place = effective(found, host, value_at(hostvars.get(host, {}), parts), groups)
-                if place is None:
+                assignment = effective(found, host, value_at(hostvars.get(host, {}), parts), groups)
+                if assignment is None:
                     why = "no YAML file of the inventory certainly sets it"
                 else:
-                    start, end = place.node.start_mark.index, place.node.end_mark.index
-                    text = scalar_text(value, place.node, parts[0] == CONFIG)
-                    if text != files[place.path][start:end]:
-                        edits.setdefault(place.path, {}).setdefault((start, end), text)
+                    start, end = assignment.node.start_mark.index, assignment.node.end_mark.index
+                    text = scalar_text(value, assignment.node, parts[0] == CONFIG)
+                    if text != files[assignment.path][start:end]:
+                        edits.setdefault(assignment.path, {}).setdefault((start, end), text)
                         continue
-                    why = f"{place.path} has this text already"
+                    why = f"{assignment.path} has this text already"
                 hosts = left_out.setdefault((name, json.dumps(value), why), [])
                 hosts += [host] if host not in hosts else []
     diff = [line for path in sorted(edits) for line in _diff(path, files[path], edits[path])]
@@ -169,7 +169,7 @@ def _left_out(name: str, value: str, why: str, hosts: list[str]) -> str:
 
 
 def _diff(path: str, text: str, edits: Mapping[tuple[int, int], str]) -> list[str]:
-    """Return a unified diff of one file. The edits are from the last to the first, so that each leaves the others' places."""
+    """Return a unified diff of one file. The edits are from the last to the first, so that each leaves the others' positions."""
     changed = text
     for (start, end), replacement in sorted(edits.items(), reverse=True):
         changed = changed[:start] + replacement + changed[end:]

@@ -47,7 +47,7 @@ def _appended(own: list[Line], constants: dict[str, str]) -> Iterator[tuple[Line
         seen.add(first)
         for found in _APPENDS.finditer(command.source.text):
             text = found["text"].rstrip().removesuffix("\\n")
-            line = Line(*command.source.place(text.strip()), text)
+            line = Line(*command.source.position(text.strip()), text)
             known = {} if found["quote"] == "'" and '"' not in command.source.text else constants
             is_guarded = command.is_guarded or "&&" in command.source.text[: found.start()]
             guard = (-1,) if is_guarded else ()

@@ -45,7 +45,7 @@ def _named_file(files: list[Text], named: str, unit_path: str) -> Text | None:
 
 
 def _places(config: Mapping[str, Any], file: Text) -> dict[str, list[Any]]:
-    """Return key → its place, with the key of a section before those in it."""
+    """Return key → its position, with the key of a section before those in it."""
     words = index_words(file.text, file.lines[0].number if file.lines else 1)
     return {key: [file.path, line] for key, line in _lines(config, words)}
 

@@ -76,7 +76,7 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
     origin = (image, stage.source) if image is not None else stage.copied[-1] if stage.copied else None
     if origin is not None:
         found["image"] = origin[0]
-        found["where"]["etcd_version"] = list(origin[1].place(origin[0].split(":")[0]))
+        found["where"]["etcd_version"] = list(origin[1].position(origin[0].split(":")[0]))
     # `docker run` and Compose may add flags and variables.
     return {**found, "silent": ["extra_config"]}
 
@@ -174,6 +174,6 @@ def _variables(value: str, source: Logical) -> list[Variable]:
     words = split_words(value)
     if words and "=" not in words[0]:
         name, _blank, rest = value.partition(" ")
-        return [Variable(name, rest.strip(), *source.place(name))]
+        return [Variable(name, rest.strip(), *source.position(name))]
     pairs = [word.partition("=") for word in words]
-    return [Variable(name, text, *source.place(name)) for name, equals, text in pairs if equals]
+    return [Variable(name, text, *source.position(name)) for name, equals, text in pairs if equals]

@@ -27,7 +27,7 @@ _COMMENTED = re.compile(r"([\"'])((?:(?!\1)[\s\S])*)\1\s+#.*")
 
 
 class Variable(NamedTuple):
-    """One assignment with its place."""
+    """One assignment with its position."""
 
     name: str
     value: str
@@ -43,7 +43,7 @@ def read_environment(lines: Iterable[Line]) -> list[Variable]:
         if not assignment and logical.lines[0].path.endswith(".env"):
             assignment = _WITH_COLON.match(logical.text)
         if assignment:
-            path, line = logical.place(assignment[1])
+            path, line = logical.position(assignment[1])
             found.append(Variable(assignment[1], unquote(assignment[2]), path, line))
     return found
 

@@ -47,12 +47,12 @@ def build(
         **{name: variable.value for name, variable in kept.items()},
         **{name: value for name, value in command.environment if _ETCD_VARIABLE.match(name)},
     }
-    places = {**{name: (variable.path, variable.line) for name, variable in kept.items()}, **(where or {})}
+    positions = {**{name: (variable.path, variable.line) for name, variable in kept.items()}, **(where or {})}
     if source:
-        places.update({name: source.place(name) for name, _value in command.environment})
+        positions.update({name: source.position(name) for name, _value in command.environment})
         if command.image:
-            places.setdefault("etcd_version", source.place(command.image.split(":")[0]))
-        places.update({f"--{flag}": source.place(f"-{flag}") for flag in _flags(command.words)})
+            positions.setdefault("etcd_version", source.position(command.image.split(":")[0]))
+        positions.update({f"--{flag}": source.position(f"-{flag}") for flag in _flags(command.words)})
     words = [_plain(word) for word in command.words]
     environment = {name: _plain(value) for name, value in environment.items()}
     return {
@@ -71,7 +71,7 @@ def build(
         "unknown": {**(unknown or {}), **unread_sources(command.sources), **_unexpanded(command.words)},
         "silent": [],
         "twice": repeated(command.words) if passes_on or command.passes_on else {},
-        "where": {about: list(place) for about, place in places.items()},
+        "where": {about: list(position) for about, position in positions.items()},
     }
 
 

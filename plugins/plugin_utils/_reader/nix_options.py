@@ -65,8 +65,8 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
     package = _PACKAGE.match(options.get("package", ""))
     if package:
         found["release"] = f"{package[1]}.{package[2]}"
-        found["where"]["etcd_version"] = _place("package", lines)
-    found["where"].update({entry["name"]: place for entry in given if (place := _place(entry["name"], lines))})
+        found["where"]["etcd_version"] = _position("package", lines)
+    found["where"].update({entry["name"]: position for entry in given if (position := _position(entry["name"], lines))})
     return found
 
 
@@ -75,7 +75,7 @@ def _without_comments(text: str) -> str:
     return _COMMENT.sub(" ", text)
 
 
-def _place(name: str, lines: list[Line]) -> list[Any] | None:
+def _position(name: str, lines: list[Line]) -> list[Any] | None:
     key = re.compile(rf"(?<!\w)\"?{re.escape(name.rsplit('.', 1)[-1])}\"?\s*=")
     return next(([line.path, line.number] for line in lines if key.search(line.text)), None)
 

@@ -55,7 +55,7 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
         last["Exec"].source if "Exec" in last else None,
         [*more, *own_variables(directives)],  # which win over those of files in Podman
         unknown=unknown,
-        where={"etcd_version": image.source.place("Image")},
+        where={"etcd_version": image.source.position("Image")},
     )
     # Podman's configuration and drop-ins may add volumes.
     return {**found, "silent": ["data_dir"]}

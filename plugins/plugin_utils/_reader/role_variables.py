@@ -90,8 +90,8 @@ def places_of(settings: Iterable[Setting], lines: list[Line]) -> dict[str, list[
     found: dict[str, list[Any]] = {}
     for setting in settings:
         key = re.compile(rf"^[\s-]*[\"']?{re.escape(setting.name)}[\"']?\s*:")
-        place = next(([line.path, line.number] for line in lines if key.match(line.text)), None)
-        found.update({setting.name: place} if place else {})
+        position = next(([line.path, line.number] for line in lines if key.match(line.text)), None)
+        found.update({setting.name: position} if position else {})
     return found
 
 

@@ -140,7 +140,7 @@ def _edited(own: list[Line], constants: dict[str, str]) -> list[Written]:
         if not target and command[1] != "sed" and not may_collect:
             continue
         for name, value in _assignments(logical.text, command[1]):
-            path, number = logical.place(name)
+            path, number = logical.position(name)
             line = expand_line(Line(path, number, f"{name}={value}"), constants)
             files.setdefault(target[1] if target else "", []).append(line)
     configurations = appended.files_of(own, constants)
@@ -219,7 +219,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
                 continue
             command = command or Command(("etcd",))
         before = [word.partition("=") for word in words if _OWN_VARIABLE.match(word)]
-        given = [Variable(name, value, *logical.place(name)) for name, _equals, value in before]
+        given = [Variable(name, value, *logical.position(name)) for name, _equals, value in before]
         unread = {f"--env-file {path}": member.NOT_AMONG_THE_FILES for path in command.environment_files}
         exported = exported_variables(own, logical.lines[0])
         if command.image is None:

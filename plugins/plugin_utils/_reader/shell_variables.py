@@ -248,4 +248,4 @@ def _value(one: Assignment, constants: dict[str, str]) -> str:
 
 
 def _variable(name: str, value: str, command: ShellCommand) -> Variable:
-    return Variable(name, re.sub(r"`[^`]*`", "$(command)", value), *command.source.place(name))
+    return Variable(name, re.sub(r"`[^`]*`", "$(command)", value), *command.source.position(name))

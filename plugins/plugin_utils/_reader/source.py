@@ -32,7 +32,7 @@ class Logical(NamedTuple):
     text: str
     lines: tuple[Line, ...]
 
-    def place(self, word: str) -> tuple[str, int]:
+    def position(self, word: str) -> tuple[str, int]:
         """Return path and line of a word; of the first line if the word is not found as it is."""
         found = [line for line in self.lines if word in line.text]
         line = (found or self.lines)[0]

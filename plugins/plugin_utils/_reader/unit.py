@@ -147,7 +147,7 @@ def _build(
         unknown=unknown,
         limit={"name": limit.name, "size": limit.value} if limit else None,
         memlock={"name": memlock.name, "size": memlock.value.split(":")[0]} if memlock else None,
-        where={one.name: one.source.place(one.name) for one in [limit, *facts.values()] if one},
+        where={one.name: one.source.position(one.name) for one in [limit, *facts.values()] if one},
         facts={fact: {"name": one.name, "value": one.value} for fact, one in facts.items()},
         # systemd passes the variables of a file to etcd, but docker does not.
         passes_on=command.image is None and any(name.startswith("EnvironmentFile=") for name in unknown),
@@ -159,13 +159,13 @@ def _build(
 def own_variables(directives: list[Directive]) -> list[Variable]:
     """Return the variables of PassEnvironment=, as placeholders, and those of Environment=, which win in systemd."""
     passed = [
-        Variable(name, f"${{{name}}}", *directive.source.place(name))
+        Variable(name, f"${{{name}}}", *directive.source.position(name))
         for directive in directives
         if directive.name == "PassEnvironment"
         for name in directive.value.split()
     ]
     return passed + [
-        Variable(name, value, *directive.source.place(name))
+        Variable(name, value, *directive.source.position(name))
         for directive in directives
         if directive.name == "Environment"
         for name, equals, value in (word.partition("=") for word in split_words(directive.value))

@@ -103,7 +103,7 @@ def test_a_text_that_would_not_change_is_named() -> None:
     assert found.left_out == ["a of e1: group_vars/etcd.yml has this text already; the value would be 5"]
 
 
-def test_the_place_that_counts() -> None:
+def test_the_assignment_that_counts() -> None:
     """The host's own, else the smallest group's with this value; never one of a group that the hosts are not in."""
     files = {
         "host_vars/e1.yml": "a: 2",

@@ -142,7 +142,7 @@ def test_files_with_variables(path: str, text: str, count: int) -> None:
         assert len(document["files"]) == 1
 
 
-def test_the_places_of_variables() -> None:
+def test_the_positions_of_variables() -> None:
     text = "# a\netcd_initial_cluster: >-\n  " + LOOP + "\netcd_listen_peer_urls : http://a:2380\n"
     [member] = members("main.yml", text)
     assert [entry["name"] for entry in member["given"]] == ["etcd_initial_cluster", "etcd_listen_peer_urls"]

@@ -49,7 +49,7 @@ def test_variables_of_a_unit(command: str, environment: dict[str, str]) -> None:
     assert member["environment"] == environment and member["command"][:3] == ["etcd", "--name", "a"]
 
 
-def test_place_of_a_variable() -> None:
+def test_position_of_a_variable() -> None:
     [member] = members("etcd.service", "[Service]\nExecStart=/usr/bin/env \\\n  GOGC=50 \\\n  /usr/bin/etcd --name a\n")
     assert member["where"]["GOGC"] == ["etcd.service", 3]
 
