@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import directory_copies, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import block_devices, fstab, mounts
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import host_checks
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not os.path.exists("/dev/fuse"), reason="only root can mount a filesystem of FUSE"
@@ -66,7 +66,7 @@ def test_a_copy_to_it_fails_and_leaves_its_process_behind(tmp_path: Path, share:
 
 
 def test_a_play_that_checks_it_gets_a_message(share: str) -> None:
-    problem = configuration._directory_problem(share)
+    problem = host_checks._directory_problem(share)
     assert problem == "does not answer within 1 s: check the server of its volume, or set another directory"
 
 

@@ -13,7 +13,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar, trust_as_template
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash_requests
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import memory_limit
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import configuration, integrity, snapshot
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import host_checks, integrity, snapshot
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd_maintenance"
@@ -73,7 +73,7 @@ def test_systemd_looks_at_no_share_before_it_starts_the_backup(copy_dir: str, wr
     """It would wait for a server that does not answer."""
     found = settings_of("snapshot", etcd_maintenance_backup_copy_dir=copy_dir)
     assert found["ReadWritePaths"].split() == ["-/var/backups", "-/srv/metrics", *written]
-    assert [f"-{configuration.copy_root(copy_dir)}"] == (written or ["-"])
+    assert [f"-{host_checks.copy_root(copy_dir)}"] == (written or ["-"])
 
 
 def test_a_job_without_folders() -> None:
