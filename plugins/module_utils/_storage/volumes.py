@@ -64,6 +64,31 @@ def _volume_plan(
     }
 
 
+def _check_and_plan(
+    host: Mapping[str, Any], volume: Mapping[str, Any], erase: Sequence[str], devices: dict[str, str]
+) -> tuple[str | None, dict[str, Any] | None]:
+    """Return the problem of a volume with a device, or its plan. devices: the volumes by their devices' numbers, to which this one is added."""
+    device, mount = host["devices"][volume["device"]], host["mounts"][volume["mount"]]
+    number = device.get("number")
+    problem = (
+        volume_problems.mount_point_problem(volume, mount)
+        or volume_problems.device_problem(volume, device, erase)
+        or volume_problems.mount_problem(volume, mount, number)
+    )
+    if number in devices:
+        problem = (
+            f"{volume['device']} is both the {devices[number]} volume and the {volume['name']} volume "
+            f"({device['resolved']}): leave etcd_storage_wal_device empty, or name two devices."
+        )
+    elif number:
+        devices[number] = volume["name"]
+    if problem:
+        return problem, None
+    plan = _volume_plan(volume, device, mount, erase)
+    problem = volume_problems.fstab_problem(volume, mount, plan["source"]) if plan["attach"] else None
+    return problem, None if problem else plan
+
+
 def plan_volumes(
     host: Mapping[str, Any],
     volumes: Sequence[Mapping[str, Any]],
@@ -85,7 +110,7 @@ def plan_volumes(
     and mkfs_options; and ``wal_move``, as wal_plan.pending_wal_move returns it.
     """
     problems = [erase_list.list_problem(erase), volume_problems.nesting_problem(volumes)]
-    planned = []
+    planned: list[dict[str, Any]] = []
     devices: dict[str, str] = {}
     points: dict[str, str] = {}
     for given in volumes:
@@ -96,24 +121,8 @@ def plan_volumes(
             problem = f"the {points[point]} volume and the {name} volume have the same mount point, {point}: set two."
         points.setdefault(point, name)
         if volume["device"] and not problem:
-            device, mount = host["devices"][volume["device"]], host["mounts"][point]
-            number = device.get("number")
-            problem = (
-                volume_problems.mount_point_problem(volume, mount)
-                or volume_problems.device_problem(volume, device, erase)
-                or volume_problems.mount_problem(volume, mount, number)
-            )
-            if number in devices:
-                problem = (
-                    f"{volume['device']} is both the {devices[number]} volume and the {name} volume "
-                    f"({device['resolved']}): leave etcd_storage_wal_device empty, or name two devices."
-                )
-            elif number:
-                devices[number] = name
-            if not problem:
-                plan = _volume_plan(volume, device, mount, erase)
-                problem = volume_problems.fstab_problem(volume, mount, plan["source"]) if plan["attach"] else None
-                planned += [] if problem else [plan]
+            problem, plan = _check_and_plan(host, volume, erase, devices)
+            planned += [plan] if plan else []
         problems.append(problem or volume_problems.filesystem_problem(volume, host.get("mounts", {}).get(point, {})))
     unchanged = [plan for plan in planned if not plan["format"]]
     if not restoring and not any(problems) and not volume_problems.has_unmounted_content(host, unchanged):
