@@ -39,17 +39,7 @@ from bench.common.machine import facts
 from bench.common.member import PROJECT, leader_of, releases, running
 from bench.common.signals import exit_on_signals
 from bench.maintenance import results
-from bench.maintenance.cluster import (
-    GATE,
-    Filling,
-    Size,
-    copied,
-    endpoints,
-    events,
-    members,
-    seed,
-    sizes,
-)
+from bench.maintenance.cluster import GATE, Filling, Size, copied, endpoints, events, members, seed, sizes
 from bench.maintenance.load import GROUPS, REQUESTS, Load, Sample, loaded, quantile, windows
 from bench.maintenance.methods import METHODS, Method
 

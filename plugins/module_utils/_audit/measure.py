@@ -30,16 +30,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history im
     PrometheusQuery,
     read_history,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import (
-    Reader,
-    ReadError,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import Reader, ReadError
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sample import Sample, sample_range
-from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import (
-    Scrape,
-    ScrapeError,
-    load_between,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import Scrape, ScrapeError, load_between
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.workload import (
     MemberReading,
     Readings,

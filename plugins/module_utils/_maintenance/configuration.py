@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import (
-    Bucket,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_count, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection import connection_from_params
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection

@@ -13,10 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import Bucket
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
-    Config,
-    parse_config,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.host_checks import (
     bucket_problems,
     host_problems,

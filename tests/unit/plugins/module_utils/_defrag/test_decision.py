@@ -14,9 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import decision
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import HostCapacity, Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import (
-    MemberMetrics,
-)
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 USUAL = Thresholds(45, 100 * MIB)
 IDLE = MemberMetrics(0, 0, False, 1000, 2048 * MIB)
