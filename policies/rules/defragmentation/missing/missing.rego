@@ -16,9 +16,9 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("defragmentation/missing", problems)
 
-problems contains result.problem(place, "etcd_maintenance_defrag_enabled", text) if {
-	some place in clusters.host_profiles
-	stated := place.facts.defragmentation
+problems contains result.problem(host_profile, "etcd_maintenance_defrag_enabled", text) if {
+	some host_profile in clusters.host_profiles
+	stated := host_profile.facts.defragmentation
 	settings.is_false(stated)
 	text := sprintf("this member is not defragmented (etcd_maintenance_defrag_enabled is %v)", [stated])
 }

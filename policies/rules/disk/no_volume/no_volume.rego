@@ -18,11 +18,11 @@ import data.headroom.settings.given
 
 warn contains finding if some finding in result.findings("disk/no_volume", problems)
 
-problems contains result.problem(place, place.names[fact], text) if {
-	some place in clusters.host_profiles
+problems contains result.problem(host_profile, host_profile.names[fact], text) if {
+	some host_profile in clusters.host_profiles
 	some fact in ["data_dir_in_layer", "wal_dir_in_layer"]
-	path := place.facts[fact]
-	not given.is_merged(place.inventory)
-	not files.is_template(place.inventory)
-	text := sprintf("%s is %s, where no volume is mounted, so etcd loses it with the container", [place.names[fact], path])
+	path := host_profile.facts[fact]
+	not given.is_merged(host_profile.inventory)
+	not files.is_template(host_profile.inventory)
+	text := sprintf("%s is %s, where no volume is mounted, so etcd loses it with the container", [host_profile.names[fact], path])
 }

@@ -15,9 +15,9 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("disk/not_dedicated", problems)
 
-problems contains result.problem(place, "etcd_storage_data_device", text) if {
-	some place in clusters.host_profiles
-	not "data_device" in place.unknown
-	place.facts.data_device in {null, ""}
+problems contains result.problem(host_profile, "etcd_storage_data_device", text) if {
+	some host_profile in clusters.host_profiles
+	not "data_device" in host_profile.unknown
+	host_profile.facts.data_device in {null, ""}
 	text := "the data has no volume of its own (etcd_storage_data_device is not set)"
 }

@@ -15,12 +15,12 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/realtime_priority", problems)
 
-problems contains result.problem(place, place.names.io_class, text) if {
-	some place in clusters.host_profiles
-	lower(sprintf("%v", [place.facts.io_class])) in {"realtime", "rt", "1"}
-	text := sprintf("the I/O class is realtime (%s is %v)%s", [place.names.io_class, place.facts.io_class, _nice(place)])
+problems contains result.problem(host_profile, host_profile.names.io_class, text) if {
+	some host_profile in clusters.host_profiles
+	lower(sprintf("%v", [host_profile.facts.io_class])) in {"realtime", "rt", "1"}
+	text := sprintf("the I/O class is realtime (%s is %v)%s", [host_profile.names.io_class, host_profile.facts.io_class, _nice(host_profile)])
 }
 
-_nice(place) := sprintf(" and the nice value is %v (%s)", [place.facts.nice, place.names.nice]) if {
-	place.facts.nice != null
+_nice(host_profile) := sprintf(" and the nice value is %v (%s)", [host_profile.facts.nice, host_profile.names.nice]) if {
+	host_profile.facts.nice != null
 } else := ""

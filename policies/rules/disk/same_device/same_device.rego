@@ -15,10 +15,10 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("disk/same_device", problems)
 
-problems contains result.problem(place, "etcd_storage_wal_device", text) if {
-	some place in clusters.host_profiles
-	device := place.facts.data_device
+problems contains result.problem(host_profile, "etcd_storage_wal_device", text) if {
+	some host_profile in clusters.host_profiles
+	device := host_profile.facts.data_device
 	not device in {null, ""}
-	device == place.facts.wal_device
+	device == host_profile.facts.wal_device
 	text := sprintf("data and WAL are on the same device, %v (etcd_storage_wal_device)", [device])
 }

@@ -18,18 +18,18 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("disk/slow_accepted", problems)
 
-problems contains result.problem(place, about, text) if {
-	some place in clusters.host_profiles
-	[about, accepted] := _accepted(place)
-	text := sprintf("%s%s", [accepted, _shared(place.facts)])
+problems contains result.problem(host_profile, about, text) if {
+	some host_profile in clusters.host_profiles
+	[about, accepted] := _accepted(host_profile)
+	text := sprintf("%s%s", [accepted, _shared(host_profile.facts)])
 }
 
-_accepted(place) := ["etcd_storage_accept_slow_disk", "a disk that fails the check is accepted (etcd_storage_accept_slow_disk is true)"] if {
-	settings.is_true(place.facts.slow_disk_accepted)
+_accepted(host_profile) := ["etcd_storage_accept_slow_disk", "a disk that fails the check is accepted (etcd_storage_accept_slow_disk is true)"] if {
+	settings.is_true(host_profile.facts.slow_disk_accepted)
 } else := ["etcd_storage_check_enabled", "the disk is not benchmarked (etcd_storage_check_enabled is false)"] if {
-	settings.is_false(place.facts.disk_check)
+	settings.is_false(host_profile.facts.disk_check)
 } else := ["etcd_storage_fsync_p99_max_ms", text] if {
-	limit := to_number(place.facts.fsync_p99_max_ms)
+	limit := to_number(host_profile.facts.fsync_p99_max_ms)
 	limit > threshold.fsync_p99_max_ms
 	text := sprintf("an fsync may take %v ms (etcd_storage_fsync_p99_max_ms), over the limit of %v ms", [limit, threshold.fsync_p99_max_ms])
 }

@@ -17,10 +17,10 @@ import data.headroom.result
 deny contains finding if some finding in result.findings("disk/unfit_filesystem", problems)
 
 # The key "enabled" alone may be on several lines.
-problems contains result.problem(place, trim_suffix(place.names[fact], ".enabled"), text) if {
-	some place in clusters.host_profiles
-	some fact, why in _unfit(place.facts)
-	text := sprintf("%s%s is %v, which is %s", [place.names[fact], _where(fact), place.facts[fact], why])
+problems contains result.problem(host_profile, trim_suffix(host_profile.names[fact], ".enabled"), text) if {
+	some host_profile in clusters.host_profiles
+	some fact, why in _unfit(host_profile.facts)
+	text := sprintf("%s%s is %v, which is %s", [host_profile.names[fact], _where(fact), host_profile.facts[fact], why])
 }
 
 _where(fact) := " on the host" if {

@@ -16,17 +16,19 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("durability/no_backup", problems)
 
-problems contains result.problem(place, about, text) if {
-	some place in clusters.host_profiles
-	[about, text] := _missing(place)
+problems contains result.problem(host_profile, about, text) if {
+	some host_profile in clusters.host_profiles
+	[about, text] := _missing(host_profile)
 }
 
 # The defaults of the role etcd_maintenance: backups are on but need a directory, and drills follow the backups.
-_missing(place) := ["etcd_maintenance_backup_enabled", sprintf("this member is not backed up (etcd_maintenance_backup_enabled is %v)", [place.facts.backup])] if {
-	settings.is_false(place.facts.backup)
+_missing(host_profile) := ["etcd_maintenance_backup_enabled", text] if {
+	settings.is_false(host_profile.facts.backup)
+	text := sprintf("this member is not backed up (etcd_maintenance_backup_enabled is %v)", [host_profile.facts.backup])
 } else := ["etcd_maintenance_backup_dir", "this member is not backed up (etcd_maintenance_backup_dir is not set)"] if {
-	not "backup_dir" in place.unknown
-	place.facts.backup_dir in {null, ""}
-} else := ["etcd_maintenance_drill_enabled", sprintf("no drill restores its backups (etcd_maintenance_drill_enabled is %v)", [place.facts.drill])] if {
-	settings.is_false(place.facts.drill)
+	not "backup_dir" in host_profile.unknown
+	host_profile.facts.backup_dir in {null, ""}
+} else := ["etcd_maintenance_drill_enabled", text] if {
+	settings.is_false(host_profile.facts.drill)
+	text := sprintf("no drill restores its backups (etcd_maintenance_drill_enabled is %v)", [host_profile.facts.drill])
 }

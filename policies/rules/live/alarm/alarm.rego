@@ -14,8 +14,8 @@ import data.headroom.result
 
 deny contains finding if some finding in result.findings("live/alarm", problems)
 
-problems contains result.problem(place, "alarms", text) if {
-	some place in clusters.host_profiles
-	some alarm in place.facts.alarms
+problems contains result.problem(host_profile, "alarms", text) if {
+	some host_profile in clusters.host_profiles
+	some alarm in host_profile.facts.alarms
 	text := sprintf("the alarm %s is set", [alarm])
 }

@@ -17,18 +17,18 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("live/backup_age", problems)
 
-problems contains result.problem(place, "backup_hours", text) if {
-	some place in clusters.host_profiles
-	place.facts.backup_hours > threshold.backup_hours_max
+problems contains result.problem(host_profile, "backup_hours", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.backup_hours > threshold.backup_hours_max
 	text := sprintf("the newest backup, %s, is %d hours old, over the limit of %d hours", [
-		place.names.backup_hours,
-		place.facts.backup_hours,
+		host_profile.names.backup_hours,
+		host_profile.facts.backup_hours,
 		threshold.backup_hours_max,
 	])
 }
 
-problems contains result.problem(place, "backup_missing", text) if {
-	some place in clusters.host_profiles
-	place.facts.backup_missing
-	text := sprintf("there is no backup in %s", [place.names.backup_missing])
+problems contains result.problem(host_profile, "backup_missing", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.backup_missing
+	text := sprintf("there is no backup in %s", [host_profile.names.backup_missing])
 }

@@ -16,29 +16,29 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("live/certificate_expiry", problems)
 
-problems contains result.problem(place, "certificate_days", text) if {
-	some place in clusters.host_profiles
-	days := place.facts.certificate_days
+problems contains result.problem(host_profile, "certificate_days", text) if {
+	some host_profile in clusters.host_profiles
+	days := host_profile.facts.certificate_days
 	days < threshold.certificate_days_min
-	text := sprintf("%s %s", [place.names.certificate_days, _left(days)])
+	text := sprintf("%s %s", [host_profile.names.certificate_days, _left(days)])
 }
 
-problems contains result.problem(place, "certificate_start", text) if {
-	some place in clusters.host_profiles
-	text := sprintf("%s %s", [place.names.certificate_start, _early(place.facts.certificate_start)])
+problems contains result.problem(host_profile, "certificate_start", text) if {
+	some host_profile in clusters.host_profiles
+	text := sprintf("%s %s", [host_profile.names.certificate_start, _early(host_profile.facts.certificate_start)])
 }
 
 # Those that the process's flags name.
-problems contains result.problem(place, "certificate_files", text) if {
-	some place in clusters.host_profiles
-	some file in place.facts.certificate_files
+problems contains result.problem(host_profile, "certificate_files", text) if {
+	some host_profile in clusters.host_profiles
+	some file in host_profile.facts.certificate_files
 	file.days < threshold.certificate_days_min
 	text := sprintf("%s until %s %s", [file.path, file.until, _left(file.days)])
 }
 
-problems contains result.problem(place, "certificate_files", text) if {
-	some place in clusters.host_profiles
-	some file in place.facts.certificate_files
+problems contains result.problem(host_profile, "certificate_files", text) if {
+	some host_profile in clusters.host_profiles
+	some file in host_profile.facts.certificate_files
 	is_string(file.from)
 	text := sprintf("%s %s", [file.path, _early(file.from)])
 }

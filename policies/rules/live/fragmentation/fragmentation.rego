@@ -16,12 +16,12 @@ import data.headroom.units
 
 warn contains finding if some finding in result.findings("live/fragmentation", problems)
 
-problems contains result.problem(place, "db_free", text) if {
-	some place in clusters.host_profiles
-	place.facts.db_free >= threshold.free_bytes
-	place.facts.db_free * 1000 >= place.facts.db_size * threshold.free_permille
+problems contains result.problem(host_profile, "db_free", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.db_free >= threshold.free_bytes
+	host_profile.facts.db_free * 1000 >= host_profile.facts.db_size * threshold.free_permille
 	text := sprintf("%s of the database's %s are free pages", [
-		units.format_size(place.facts.db_free),
-		units.format_size(place.facts.db_size),
+		units.format_size(host_profile.facts.db_free),
+		units.format_size(host_profile.facts.db_size),
 	])
 }

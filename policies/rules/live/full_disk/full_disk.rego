@@ -16,23 +16,23 @@ import data.headroom.units
 
 warn contains finding if some finding in result.findings("live/full_disk", problems)
 
-problems contains result.problem(place, "disk_free", text) if {
-	some place in clusters.host_profiles
-	place.facts.disk_free * 1000 < place.facts.disk_size * threshold.disk_free_permille
+problems contains result.problem(host_profile, "disk_free", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.disk_free * 1000 < host_profile.facts.disk_size * threshold.disk_free_permille
 	text := sprintf("the disk of %s has %s free of %s, under %v %%", [
-		place.names.disk_free,
-		units.format_size(place.facts.disk_free),
-		units.format_size(place.facts.disk_size),
+		host_profile.names.disk_free,
+		units.format_size(host_profile.facts.disk_free),
+		units.format_size(host_profile.facts.disk_size),
 		threshold.disk_free_permille / 10,
 	])
 }
 
-problems contains result.problem(place, "disk_free", text) if {
-	some place in clusters.host_profiles
-	place.facts.disk_free < place.facts.db_size
+problems contains result.problem(host_profile, "disk_free", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.disk_free < host_profile.facts.db_size
 	text := sprintf("the disk of %s has %s free, too little for a copy of the database of %s", [
-		place.names.disk_free,
-		units.format_size(place.facts.disk_free),
-		units.format_size(place.facts.db_size),
+		host_profile.names.disk_free,
+		units.format_size(host_profile.facts.disk_free),
+		units.format_size(host_profile.facts.db_size),
 	])
 }

@@ -15,7 +15,7 @@ import data.headroom.settings
 
 deny contains finding if some finding in result.findings("live/hash_mismatch", problems)
 
-problems contains result.problem(place, "same_hash", place.names.same_hash) if {
-	some place in clusters.host_profiles
-	settings.is_false(place.facts.same_hash)
+problems contains result.problem(host_profile, "same_hash", host_profile.names.same_hash) if {
+	some host_profile in clusters.host_profiles
+	settings.is_false(host_profile.facts.same_hash)
 }

@@ -17,8 +17,8 @@ import data.headroom.units
 
 warn contains finding if some finding in result.findings("live/lag", problems)
 
-problems contains result.problem(place, "lag", message) if {
-	some place in clusters.host_profiles
-	place.facts.lag > threshold.lag_entries
-	message := sprintf("the member is %s raft entries behind, over %s", [units.format_count(place.facts.lag), units.format_count(threshold.lag_entries)])
+problems contains result.problem(host_profile, "lag", message) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.lag > threshold.lag_entries
+	message := sprintf("the member is %s raft entries behind, over %s", [units.format_count(host_profile.facts.lag), units.format_count(threshold.lag_entries)])
 }

@@ -17,20 +17,20 @@ warn contains finding if some finding in result.findings("live/leader_changes", 
 
 _day := 86400
 
-problems contains result.problem(place, "leader_changes", text) if {
-	some place in clusters.host_profiles
-	place.facts.leader_changes > 0
-	text := sprintf("the leader changed %s while the cluster was measured", [_times(place.facts.leader_changes)])
+problems contains result.problem(host_profile, "leader_changes", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.leader_changes > 0
+	text := sprintf("the leader changed %s while the cluster was measured", [_times(host_profile.facts.leader_changes)])
 }
 
 # A member that started today counts as one that ran for a day.
-problems contains result.problem(place, "elections", text) if {
-	some place in clusters.host_profiles
-	days := max([place.facts.uptime, _day]) / _day
-	place.facts.elections > threshold.leader_changes_a_day * days
+problems contains result.problem(host_profile, "elections", text) if {
+	some host_profile in clusters.host_profiles
+	days := max([host_profile.facts.uptime, _day]) / _day
+	host_profile.facts.elections > threshold.leader_changes_a_day * days
 	text := sprintf("the leader changed %s since the member started %s ago, over %v a day", [
-		_times(place.facts.elections),
-		place.names.uptime,
+		_times(host_profile.facts.elections),
+		host_profile.names.uptime,
 		threshold.leader_changes_a_day,
 	])
 }

@@ -17,20 +17,20 @@ import data.headroom.units
 
 warn contains finding if some finding in result.findings("live/memory_limit", problems)
 
-problems contains result.problem(place, "memory_limit", text) if {
-	some place in clusters.host_profiles
-	place.facts.anonymous * 1000 >= place.facts.memory_limit * threshold.memory_use_permille
+problems contains result.problem(host_profile, "memory_limit", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.anonymous * 1000 >= host_profile.facts.memory_limit * threshold.memory_use_permille
 	text := sprintf("the member uses %s of anonymous memory, %d %% of its limit of %s", [
-		units.format_size(place.facts.anonymous),
-		floor((place.facts.anonymous * 100) / place.facts.memory_limit),
-		units.format_size(place.facts.memory_limit),
+		units.format_size(host_profile.facts.anonymous),
+		floor((host_profile.facts.anonymous * 100) / host_profile.facts.memory_limit),
+		units.format_size(host_profile.facts.memory_limit),
 	])
 }
 
-problems contains result.problem(place, "oom_kills", text) if {
-	some place in clusters.host_profiles
-	place.facts.oom_kills > 0
-	text := sprintf("the kernel killed %s of its control group at the memory limit", [_processes(place.facts.oom_kills)])
+problems contains result.problem(host_profile, "oom_kills", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.oom_kills > 0
+	text := sprintf("the kernel killed %s of its control group at the memory limit", [_processes(host_profile.facts.oom_kills)])
 }
 
 _processes(number) := "1 process" if number == 1

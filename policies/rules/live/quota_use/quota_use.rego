@@ -16,13 +16,13 @@ import data.headroom.units
 
 warn contains finding if some finding in result.findings("live/quota_use", problems)
 
-problems contains result.problem(place, "db_size", text) if {
-	some place in clusters.host_profiles
-	place.facts.quota > 0
-	place.facts.db_size * 1000 >= place.facts.quota * threshold.quota_use_permille
+problems contains result.problem(host_profile, "db_size", text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.quota > 0
+	host_profile.facts.db_size * 1000 >= host_profile.facts.quota * threshold.quota_use_permille
 	text := sprintf("the database has %s, %d %% of its quota of %s", [
-		units.format_size(place.facts.db_size),
-		floor((place.facts.db_size * 100) / place.facts.quota),
-		units.format_size(place.facts.quota),
+		units.format_size(host_profile.facts.db_size),
+		floor((host_profile.facts.db_size * 100) / host_profile.facts.quota),
+		units.format_size(host_profile.facts.quota),
 	])
 }

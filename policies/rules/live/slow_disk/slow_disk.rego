@@ -15,17 +15,17 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("live/slow_disk", problems)
 
-problems contains result.problem(place, fact, text) if {
-	some place in clusters.host_profiles
+problems contains result.problem(host_profile, fact, text) if {
+	some host_profile in clusters.host_profiles
 	some fact, [operation, limit] in {
 		"fsync_p99_us": ["WAL fsyncs", threshold.fsync_p99_max_ms],
 		"commit_p99_us": ["backend commits", threshold.commit_p99_max_ms],
 	}
-	place.facts[fact] > limit * 1000
+	host_profile.facts[fact] > limit * 1000
 	text := sprintf("the 99th percentile of its %s is %v ms, over the limit of %v ms (%s)", [
 		operation,
-		place.facts[fact] / 1000,
+		host_profile.facts[fact] / 1000,
 		limit,
-		place.names[fact],
+		host_profile.names[fact],
 	])
 }

@@ -15,8 +15,8 @@ import data.headroom.settings
 
 deny contains finding if some finding in result.findings("live/unhealthy", problems)
 
-problems contains result.problem(place, "healthy", text) if {
-	some place in clusters.host_profiles
-	settings.is_false(place.facts.healthy)
-	text := sprintf("the member is not healthy: %s", [place.names.healthy])
+problems contains result.problem(host_profile, "healthy", text) if {
+	some host_profile in clusters.host_profiles
+	settings.is_false(host_profile.facts.healthy)
+	text := sprintf("the member is not healthy: %s", [host_profile.names.healthy])
 }

@@ -34,12 +34,12 @@ problems contains problem if {
 }
 
 # A file of Kubernetes that lets it run workloads on these hosts.
-problems contains result.problem(place, place.names.workloads, text) if {
-	some place in clusters.host_profiles
-	not settings.is_false(place.facts.workloads)
+problems contains result.problem(host_profile, host_profile.names.workloads, text) if {
+	some host_profile in clusters.host_profiles
+	not settings.is_false(host_profile.facts.workloads)
 	text := sprintf(
 		"Kubernetes may run workloads on its host (%s is %v), and they compete with etcd for memory and disk",
-		[place.names.workloads, place.facts.workloads],
+		[host_profile.names.workloads, host_profile.facts.workloads],
 	)
 }
 

@@ -21,10 +21,10 @@ import data.headroom.text
 
 deny contains finding if some finding in result.findings("security/plain_http", problems)
 
-problems contains result.problem(place, place.names.tls, message) if {
-	some place in clusters.host_profiles
-	settings.is_false(place.facts.tls)
-	message := sprintf("clients and peers use plain HTTP (%s is %v)", [place.names.tls, place.facts.tls])
+problems contains result.problem(host_profile, host_profile.names.tls, message) if {
+	some host_profile in clusters.host_profiles
+	settings.is_false(host_profile.facts.tls)
+	message := sprintf("clients and peers use plain HTTP (%s is %v)", [host_profile.names.tls, host_profile.facts.tls])
 }
 
 # One line for a member.

@@ -16,9 +16,9 @@ import data.headroom.result
 
 warn contains finding if some finding in result.findings("security/root_role", problems)
 
-problems contains result.problem(place, place.names.users, text) if {
-	some place in clusters.host_profiles
-	names := {user.name | some user in place.facts.users; "root" in user.roles}
+problems contains result.problem(host_profile, host_profile.names.users, text) if {
+	some host_profile in clusters.host_profiles
+	names := {user.name | some user in host_profile.facts.users; "root" in user.roles}
 	count(names) > 0
 	text := sprintf("users with the role root: %s (etcd_auth_users)", [concat(", ", sort(names))])
 }

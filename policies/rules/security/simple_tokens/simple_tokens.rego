@@ -17,14 +17,17 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("security/simple_tokens", problems)
 
-problems contains result.problem(place, place.names.users, text) if {
-	some place in clusters.host_profiles
-	not settings.is_false(place.facts.auth)
-	not "extra_config" in place.unknown
-	names := {user.name | some user in place.facts.users; user.password}
+problems contains result.problem(host_profile, host_profile.names.users, text) if {
+	some host_profile in clusters.host_profiles
+	not settings.is_false(host_profile.facts.auth)
+	not "extra_config" in host_profile.unknown
+	names := {user.name | some user in host_profile.facts.users; user.password}
 	count(names) > 0
-	not startswith(_token(place.facts.extra_config), "jwt")
-	text := sprintf("%s: a password gives a simple token (etcd_auth_users; auth-token is %s)", [concat(", ", sort(names)), _token(place.facts.extra_config)])
+	not startswith(_token(host_profile.facts.extra_config), "jwt")
+	text := sprintf(
+		"%s: a password gives a simple token (etcd_auth_users; auth-token is %s)",
+		[concat(", ", sort(names)), _token(host_profile.facts.extra_config)],
+	)
 }
 
 _token(config) := sprintf("%v", [config["auth-token"]]) if {

@@ -16,9 +16,9 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("security/users_without_auth", problems)
 
-problems contains result.problem(place, "etcd_auth_enabled", text) if {
-	some place in clusters.host_profiles
-	settings.is_false(place.facts.auth)
-	count(place.facts.users) > 0
-	text := sprintf("etcd_auth_enabled is %v, so etcd ignores etcd_auth_users", [place.facts.auth])
+problems contains result.problem(host_profile, "etcd_auth_enabled", text) if {
+	some host_profile in clusters.host_profiles
+	settings.is_false(host_profile.facts.auth)
+	count(host_profile.facts.users) > 0
+	text := sprintf("etcd_auth_enabled is %v, so etcd ignores etcd_auth_users", [host_profile.facts.auth])
 }

@@ -167,7 +167,7 @@ test_volume[note] if {
 		{"op": "add", "path": "/spec/containers/0/volumeMounts", "value": mounts},
 	])
 	{expected} == {"data_fstype" in object.keys(manifest.statements(pod).etcd.facts)}
-	facts := {place.facts.data_fstype | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	facts := {host_profile.facts.data_fstype | some host_profile in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
 	facts == {"emptyDir" | expected}
 }
 
@@ -198,7 +198,7 @@ test_mounted[note] if {
 	some [mounts, folder, expected] in mounted_services
 	note := json.marshal([mounts, folder])
 	service := {"image": "etcd:v3.5.1", "command": ["etcd", "--data-dir", folder], "volumes": mounts}
-	{place.facts | some place in clusters.host_profiles} == {expected} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
+	{host_profile.facts | some host_profile in clusters.host_profiles} == {expected} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
 }
 
 # The folder of the host counts, whether a flag or a variable sets the path.
@@ -207,10 +207,10 @@ test_host_path if {
 		{"op": "add", "path": "/spec/volumes", "value": [{"name": "v", "hostPath": {"path": "/tmp/data"}}]},
 		{"op": "add", "path": "/spec/containers/0/volumeMounts", "value": [{"name": "v", "mountPath": "/var/lib/etcd"}]},
 	])
-	{"/tmp/data"} == {place.facts.data_dir_on_host | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
-	{"--data-dir"} == {place.names.data_dir_on_host | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	{"/tmp/data"} == {host_profile.facts.data_dir_on_host | some host_profile in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
+	{"--data-dir"} == {host_profile.names.data_dir_on_host | some host_profile in clusters.host_profiles} with input as [{"path": "x.yml", "contents": pod}]
 	service := {"image": "etcd:v3.5.1", "environment": {"ETCD_DATA_DIR": "/data"}, "volumes": [{"type": "bind", "source": "/tmp/x", "target": "/data"}]}
-	{{"data_dir_on_host": "/tmp/x"}} == {place.facts | some place in clusters.host_profiles} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
+	{{"data_dir_on_host": "/tmp/x"}} == {host_profile.facts | some host_profile in clusters.host_profiles} with input as [{"path": "x.yml", "contents": {"services": {"x": service}}}]
 }
 
 # etcd ignores its environment if the image's scripts find a config file.
@@ -285,7 +285,7 @@ test_profile if {
 	document := [{"path": "compose.yml", "contents": _compose}]
 	found := {profile | some profile in clusters.profiles} with input as document
 	{profile.etcd.settings | some profile in found} == {{"snapshot_count": 50000, "data_dir": "/etcd"}}
-	{place.facts | some place in clusters.host_profiles} == {{"data_dir": "/etcd", "data_dir_in_layer": "/etcd"}} with input as document
+	{host_profile.facts | some host_profile in clusters.host_profiles} == {{"data_dir": "/etcd", "data_dir_in_layer": "/etcd"}} with input as document
 	dispatch.group["compose.yml"] == "etcd" with input as document
 }
 

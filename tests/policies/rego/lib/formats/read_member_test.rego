@@ -53,9 +53,9 @@ test_without_limits if {
 # Memory that a container mounts at the data directory, or elsewhere.
 test_tmpfs if {
 	at_data := _input({"image": "quay.io/coreos/etcd:v3.5.1", "folders": {"/etcd": ""}, "in_memory": ["/etcd"]})
-	some place in clusters.host_profiles with input as at_data
-	place.facts.data_fstype == "tmpfs"
-	place.names.data_fstype == "the volume at /etcd"
+	some host_profile in clusters.host_profiles with input as at_data
+	host_profile.facts.data_fstype == "tmpfs"
+	host_profile.names.data_fstype == "the volume at /etcd"
 	elsewhere := _input({"image": "quay.io/coreos/etcd:v3.5.1", "folders": {"/etcd": "", "/run": ""}, "in_memory": ["/run"]})
 	some other in clusters.host_profiles with input as elsewhere
 	not other.facts.data_fstype
@@ -71,15 +71,15 @@ test_release_and_repetition if {
 }
 
 test_facts_of_a_unit if {
-	some place in clusters.host_profiles with input as _input({"facts": {"io_class": {"name": "IOSchedulingClass", "value": "realtime"}}})
-	place.facts.io_class == "realtime"
-	place.names.io_class == "IOSchedulingClass"
+	some host_profile in clusters.host_profiles with input as _input({"facts": {"io_class": {"name": "IOSchedulingClass", "value": "realtime"}}})
+	host_profile.facts.io_class == "realtime"
+	host_profile.names.io_class == "IOSchedulingClass"
 }
 
 test_data_directory_on_the_host if {
 	changes := {"command": ["etcd", "--data-dir=/data"], "folders": {"/data": "/tmp/x"}, "where": {"--data-dir": ["run.sh", 3]}}
-	some place in clusters.host_profiles with input as _input(changes)
-	place.facts.data_dir_on_host == "/tmp/x"
+	some host_profile in clusters.host_profiles with input as _input(changes)
+	host_profile.facts.data_dir_on_host == "/tmp/x"
 	some named in clusters.host_profiles with input as _input(object.union(changes, {"folders": {"/data": ""}, "command": ["etcd", "--data-dir", "/data"]}))
 	object.keys(named.facts) & {"data_dir", "data_dir_on_host"} == set()
 	some finding in data.headroom.deny with input as _input(changes)
@@ -89,8 +89,8 @@ test_data_directory_on_the_host if {
 
 test_config_file if {
 	changes := {"command": ["etcd", "--config-file=/etc/etcd.yml"], "config": {"data-dir": "/data"}, "folders": {"/data": "/tmp/x"}}
-	some place in clusters.host_profiles with input as _input(changes)
-	place.facts.data_dir_on_host == "/tmp/x"
+	some host_profile in clusters.host_profiles with input as _input(changes)
+	host_profile.facts.data_dir_on_host == "/tmp/x"
 	some profile in clusters.profiles with input as _input(changes)
 	profile.etcd.settings == {"data_dir": "/data", "gogc": "50"}
 }

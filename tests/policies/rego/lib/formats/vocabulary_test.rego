@@ -319,14 +319,14 @@ test_groups_of_nodes if {
 
 test_empty_dir if {
 	document := {"apiVersion": "etcd.aenix.io/v1alpha1", "kind": "EtcdCluster", "metadata": {"name": "t"}, "spec": {"storage": {"emptyDir": {}}}}
-	{place.facts | some place in clusters.host_profiles} == {{"data_fstype": "emptyDir"}} with input as [{"path": "a.yml", "contents": document}]
+	{host_profile.facts | some host_profile in clusters.host_profiles} == {{"data_fstype": "emptyDir"}} with input as [{"path": "a.yml", "contents": document}]
 }
 
 test_not_persistent if {
 	values := {"etcd": {"replicaCount": 3, "persistence": {"enabled": false}}}
-	{[place.names, place.facts] | some place in clusters.host_profiles} == {[{"persistent": "etcd.persistence.enabled"}, {"persistent": false}]} with input as [{"path": "a.yml", "contents": values}]
+	{[host_profile.names, host_profile.facts] | some host_profile in clusters.host_profiles} == {[{"persistent": "etcd.persistence.enabled"}, {"persistent": false}]} with input as [{"path": "a.yml", "contents": values}]
 	persistent := {"etcd": {"replicaCount": 3, "persistence": {"enabled": true}}}
-	{place.facts | some place in clusters.host_profiles} == {{}} with input as [{"path": "a.yml", "contents": persistent}]
+	{host_profile.facts | some host_profile in clusters.host_profiles} == {{}} with input as [{"path": "a.yml", "contents": persistent}]
 }
 
 test_version_unknown if {

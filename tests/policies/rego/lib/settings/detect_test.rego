@@ -106,8 +106,8 @@ test_unrecognised if {
 	in_a_map.version == "3.6.16"
 	in_etcd := dispatch.member(_profile({"etcd": {"version": "3.6.16"}})) with input as _strange
 	in_etcd.version == "3.6.16"
-	place := dispatch.host(_profile({"etcd_data_dir": "/data"})) with input as _strange
-	place.facts == {"data_dir": "/data"}
+	host_profile := dispatch.host(_profile({"etcd_data_dir": "/data"})) with input as _strange
+	host_profile.facts == {"data_dir": "/data"}
 	reasons := dispatch.reasons(_profile({})) with input as _strange
 	reasons == {"the rest of the settings": "etcd_conf_dir is not a variable of a known role, so they may come from elsewhere"}
 }
@@ -128,5 +128,5 @@ test_profile if {
 		{"path": "inventory/group_vars/all.yml", "contents": {"etcd_version": "3.5.9", "etcd_settings_user": {"max-wals": 9}}},
 	]
 	{profile.etcd.settings.max_wals | some profile in clusters.profiles} == {9} with input as files
-	{place.facts | some place in clusters.host_profiles} == {{}} with input as files
+	{host_profile.facts | some host_profile in clusters.host_profiles} == {{}} with input as files
 }
