@@ -42,12 +42,11 @@ with_upgrade(solvable, version) := with_value(solvable, newest) if {
 # A problem based on an assumption, given in words.
 assuming(problem, assumption) := object.union(problem, {"assumes": assumption})
 
-# A problem that rests on an assumed value, in words that end its text. unstated: whether no file states the value. Then a rule that denies only
-# warns.
-assuming_value(problem, assumption, unstated) := object.union(assuming(problem, assumption), {
-	"text": sprintf("%s, %s", [problem.text, assumption]),
-	"unstated": unstated,
-})
+# The same, with the assumption at the end of the text.
+with_assumption(problem, assumption) := object.union(assuming(problem, assumption), {"text": sprintf("%s, %s", [problem.text, assumption])})
+
+# The same for a problem that rests on a value that no file states. A rule that denies only warns of it: see assumed().
+warning_with_assumption(problem, assumption) := object.union(with_assumption(problem, assumption), {"unstated": true})
 
 # The findings of a rule that are not waived.
 findings(id, problems) := _open_findings(id, {problem | some problem in problems; not problem.unstated})

@@ -28,24 +28,26 @@ warn contains finding if some finding in result.assumed("compaction/off", proble
 problems contains problem if {
 	some profile in clusters.profiles
 	not profile.etcd.kubernetes
-	found := _if_still(_off(profile))
+	found := _assuming_client_stopped(_off(profile))
 	not _compacted_by_client(profile.inventory)
-	problem := _if_elsewhere(found)
+	problem := _assuming_other_cluster(found)
 }
 
-# A compaction may be that of a client that compacts regularly, or of a person years ago.
-_if_still(problem) := result.assuming_value(problem, "assuming that the client that compacted the cluster before no longer does", true) if {
-	some place in clusters.host_profiles
-	place.facts.compacted
+# Whoever compacted the cluster before may be a client that does so regularly, or a person who did it once.
+_assuming_client_stopped(problem) := result.warning_with_assumption(problem, text) if {
+	some host_profile in clusters.host_profiles
+	host_profile.facts.compacted
+	text := "assuming that the client that compacted the cluster before no longer does"
 } else := problem
 
-# A job in a folder beside that of the member may be one of this cluster, or of another one.
-_if_elsewhere(problem) := result.assuming_value(problem, sprintf("assuming that %s compacts another cluster", [min(_compacting)]), true) if {
+# A job in a folder beside the member's may compact this cluster or another one.
+_assuming_other_cluster(problem) := result.warning_with_assumption(problem, text) if {
 	count(_compacting) > 0
 	not problem.unstated
+	text := sprintf("assuming that %s compacts another cluster", [min(_compacting)])
 } else := problem
 
-# A job or another service may compact instead, below the member's folder or above it.
+# A job or another service may compact instead, in the member's folder or in one below or above it.
 _compacted_by_client(name) if {
 	some path in _compacting
 	folders := {_folder(path), _folder(name)}
@@ -103,7 +105,7 @@ _off(profile) := result.problem(profile, name, sprintf("%s is %v, so etcd keeps 
 	settings.is_unset(profile.etcd, "auto_compaction_retention")
 }
 
-_unset(profile) := result.assuming_value(problem, "assuming that nothing outside this file sets it and no client compacts", true) if {
+_unset(profile) := result.warning_with_assumption(problem, "assuming that nothing outside this file sets it and no client compacts") if {
 	not settings.shows_everything(profile.etcd)
 	problem := _unset_problem(profile)
 } else := _unset_problem(profile)

@@ -54,9 +54,9 @@ problems contains problem if {
 		minimum,
 		units.format_size(live),
 	])
-	problem := _judged(profile, result.problem(profile, name, text))
+	problem := _assuming_workload(profile, result.problem(profile, name, text))
 }
 
-_judged(profile, problem) := result.assuming_value(problem, estimates.assumption(profile), true) if {
+_assuming_workload(profile, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {
 	estimates.assumes_workload(profile)
 } else := problem

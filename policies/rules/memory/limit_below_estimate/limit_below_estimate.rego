@@ -25,7 +25,7 @@ warn contains finding if {
 	some finding in result.assumed("memory/limit_below_estimate", problems)
 }
 
-problems contains result.assuming_value(problem, estimates.assumption(profile), estimates.assumes_workload(profile)) if {
+problems contains problem if {
 	some profile in estimates.profiles
 	limit := profile.etcd.limit.bytes
 	needed := profile.estimate.memory_max_least
@@ -41,8 +41,12 @@ problems contains result.assuming_value(problem, estimates.assumption(profile), 
 		available,
 		profile.etcd.limit.name,
 	])
-	problem := result.problem(profile, profile.etcd.limit.name, text)
+	problem := _with_assumption(profile, result.problem(profile, profile.etcd.limit.name, text))
 }
+
+_with_assumption(profile, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {
+	estimates.assumes_workload(profile)
+} else := result.with_assumption(problem, estimates.assumption(profile))
 
 # The two largest parts of the heap, which explain the figure.
 _largest(components) := concat(", ", [text |

@@ -34,7 +34,7 @@ problems contains problem if {
 	_chosen(profile, quota)
 	text := _text(quota, left, profile)
 	about := object.get(profile.etcd.names, "quota_backend_bytes", profile.etcd.limit.name)
-	problem := _judged(profile, quota, result.problem(profile, about, text))
+	problem := _assuming_workload(profile, quota, result.problem(profile, about, text))
 }
 
 _text(quota, left, profile) := sprintf("%s of %s is over the %s that a heap of %s leaves of %s (%s)", [
@@ -68,7 +68,7 @@ _is_known(etcd) if etcd.names.quota_backend_bytes
 _is_known(etcd) if settings.is_unset(etcd, "quota_backend_bytes")
 
 # A quota over the whole limit is too large for any heap.
-_judged(profile, quota, problem) := result.assuming_value(problem, estimates.assumption(profile), true) if {
+_assuming_workload(profile, quota, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {
 	quota <= profile.etcd.limit.bytes
 	estimates.assumes_workload(profile)
 } else := problem

@@ -19,7 +19,7 @@ import data.headroom.units
 
 deny contains finding if some finding in result.findings("memory/raft_log_share", problems)
 
-problems contains result.assuming_value(result.problem(profile, _about(profile.etcd), text), estimates.assumption(profile), false) if {
+problems contains result.with_assumption(result.problem(profile, _about(profile.etcd), text), estimates.assumption(profile)) if {
 	some profile in estimates.profiles
 
 	# Without a workload, the size of the values would be a guess.

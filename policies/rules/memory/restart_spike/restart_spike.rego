@@ -23,7 +23,7 @@ warn contains finding if {
 	some finding in result.assumed("memory/restart_spike", problems)
 }
 
-problems contains result.assuming_value(problem, estimates.assumption(profile), estimates.assumes_workload(profile)) if {
+problems contains problem if {
 	some profile in estimates.profiles
 	estimates.fails_only_at_restart(profile)
 	settings := profile.estimate.settings
@@ -38,5 +38,9 @@ problems contains result.assuming_value(problem, estimates.assumption(profile), 
 		profile.etcd.limit.name,
 		units.format_size(profile.estimate.rss_anon_peak),
 	])
-	problem := result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text)
+	problem := _with_assumption(profile, result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text))
 }
+
+_with_assumption(profile, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {
+	estimates.assumes_workload(profile)
+} else := result.with_assumption(problem, estimates.assumption(profile))
