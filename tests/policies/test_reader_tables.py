@@ -12,6 +12,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import wrappers
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SCRIPT_FOLLOWS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import COMPACTS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import LIBRARY
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.variable_files import (
     MEMBER_GROUP,
@@ -47,6 +48,21 @@ VARIABLES = [
     *("ETCD_UNSAFE_NO_FSYNC", "ETCD_FORCE_NEW_CLUSTER", "ETCD_FORCE_NEW_CLUSTER_X"),
 ]
 
+# Texts, and whether a client compacts in them.
+COMMANDS = {
+    "etcdctl compact 5": True,
+    "etcdctl --endpoints=http://a:2379 \\\ncompaction $REVISION": True,
+    "etcdctl --endpoints=http://a:2379 \\\n  compact": True,
+    'sh -c "etcdctl compact"': True,
+    "etcdctl getécompact 5": True,  # Go's \w is ASCII
+    "etcdctl get a\ncompact 5": False,
+    "etcdctl get a #compact": False,
+    "# etcdctl compact 5": False,
+    "etcdctl endpoint health; etcd --auto-compaction-retention=0": False,
+    "etcdctl compact-all": False,
+    "etcdctl compacted": False,
+}
+
 
 def evaluate(expression: str) -> Any:
     """The value of an expression over the policies and their data."""
@@ -62,13 +78,22 @@ def test_patterns_and_names() -> None:
         "settings.other_roles._release_names",
         "formats.command_line._script_follows",
         "formats.container._library",
+        "rules.compaction.off._compacts",
     ]
     assert evaluate(f"[{', '.join(f'data.headroom.{rule}' for rule in rules)}]") == [
         MEMBER_GROUP,
         list(RELEASE_NAMES),
         SCRIPT_FOLLOWS.pattern,
         LIBRARY.pattern,
+        COMPACTS.pattern,
     ]
+
+
+def test_clients_that_compact() -> None:
+    """Python's and Go's regular expressions differ, so equal patterns alone do not prove it."""
+    pattern = "data.headroom.rules.compaction.off._compacts"
+    in_rego = evaluate(f"[regex.match({pattern}, text) | some text in {json.dumps(list(COMMANDS))}]")
+    assert in_rego == [bool(COMPACTS.search(text)) for text in COMMANDS] == list(COMMANDS.values())
 
 
 def test_words_before_a_command() -> None:

@@ -77,8 +77,8 @@ _PROGRAM = re.compile(r"\.(rb|pp|py|pl|go|js|ts|java|groovy|lua|rs|c|cc|cpp|cs|p
 _UNREAD_PROGRAM = "headroom-lint does not read this programming language; lint the files that the program writes"
 _VAGRANTFILE = re.compile(r"(^|/)Vagrantfile[\w.-]*$")
 
-# A client that compacts, such as a job of cron.
-_COMPACTS = re.compile(r"^[^#\n]*\betcdctl\b(?:[^#\n]|\\\n){0,300}(?<![\w-])compact(ion)?(?![\w-])", re.MULTILINE)
+# A client that compacts, such as a job of cron. The same pattern is in policies/rules/compaction/off/off.rego.
+COMPACTS = re.compile(r"(?m)^[^#\n]*\betcdctl\b([^#\n]|\\\n){0,300}(\\\n|[^\w#\n-])compact(ion)?([^\w-]|$)", re.ASCII)
 
 # One block is read with the text around it.
 _SEVERAL = 2
@@ -105,7 +105,7 @@ def read(texts: Mapping[str, str], beside: Mapping[str, str] | None = None) -> R
     add_units(state)
     document = state.document()
     # A job that compacts starts no member, so the document would not contain it otherwise.
-    compacts = sorted(path for path, text in texts.items() if _COMPACTS.search(text) and not PROSE.search(path))
+    compacts = sorted(path for path, text in texts.items() if COMPACTS.search(text) and not PROSE.search(path))
     if compacts:
         document["compacts"] = compacts
     return Reading(document, state.passed_over)

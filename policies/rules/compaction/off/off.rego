@@ -73,7 +73,7 @@ _compacting contains entry.path if {
 }
 
 # As in plugins/plugin_utils/_reader/read.py.
-_compacts := `(?m)^[^#\n]*\betcdctl\b([^#\n]|\\\n){0,300}[^\w-]compact(ion)?([^\w-]|$)`
+_compacts := `(?m)^[^#\n]*\betcdctl\b([^#\n]|\\\n){0,300}(\\\n|[^\w#\n-])compact(ion)?([^\w-]|$)`
 
 _commands(value) := {value} if is_string(value)
 
