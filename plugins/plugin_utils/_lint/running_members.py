@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.document import build_document
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inspected_members import add_process, process_of
 
 
@@ -38,7 +39,7 @@ def linter_document(
         if process is not None:
             entry.update(add_process(entry, process))
     files = [{"path": path, "contents": {"headroom_member": entry}} for entry in entries]
-    return {"headroom_lint": {"files": files, "lines": {}, "unparsed": {}, "translated": {}}}
+    return {"headroom_lint": build_document(files)}
 
 
 def _member(member: Mapping[str, Any], measured: Mapping[str, Any], peers: str) -> dict[str, Any]:

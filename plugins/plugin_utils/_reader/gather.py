@@ -13,7 +13,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.tree impo
 
 
 class Gathered(NamedTuple):
-    """The document for the policies (see read.py), and path → why a file was not read: named by the user, or passed over in a folder."""
+    """The document for the policies (see build_document), and path → why a file was not read: named by the user, or passed over in a folder."""
 
     document: dict[str, Any]
     refused: dict[str, str]

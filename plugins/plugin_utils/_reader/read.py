@@ -1,17 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read files of any form, and build the document that headroom-lint hands to the policies.
-
-The document is {files, lines, unparsed, translated, expanded}:
-
-- files: [{path, contents}], as conftest's --combine passes them
-- lines: path → the lines of its words, and the line ranges of its names
-- unparsed: path → why a file about etcd was not read
-- translated: the paths of inventories that were converted to the form of YAML inventories
-- expanded: the names of variables that a text expands, such as ETCD_PORT in ${ETCD_PORT}
-- compacts: the paths of files with a command of a client that compacts, if there are any
-"""
+"""Read files of any form, and build the document that headroom-lint hands to the policies."""
 
 from __future__ import annotations
 
@@ -89,7 +79,7 @@ WITHOUT_ETCD = (_NO_SETTINGS, NO_UNIT, NO_IMAGE)
 
 
 class Reading(NamedTuple):
-    """What was read: the document for the policies, and path → why a file was passed over."""
+    """What was read: the document for the policies (see build_document), and path → why a file was passed over."""
 
     document: dict[str, Any]
     passed_over: dict[str, str]
@@ -103,12 +93,9 @@ def read(texts: Mapping[str, str], beside: Mapping[str, str] | None = None) -> R
         if not dot_env.is_used(path, texts):
             reader.add(path, text)
     add_units(state)
-    document = state.document()
     # A job that compacts starts no member, so the document would not contain it otherwise.
     compacts = sorted(path for path, text in texts.items() if COMPACTS.search(text) and not PROSE.search(path))
-    if compacts:
-        document["compacts"] = compacts
-    return Reading(document, state.passed_over)
+    return Reading(state.document(compacts), state.passed_over)
 
 
 class _Reader:
@@ -293,7 +280,7 @@ class _Reader:
         self._add(inner)
 
     def _find_inner_release(self, inner: Text) -> None:
-        """Find the release in a text whose lines are no lines of the file, as in JSON."""
+        """Find the release in a text whose lines are not lines of the file, as in JSON."""
         is_packed = len(inner.lines) > 1 and len({line.number for line in inner.lines}) == 1
         release = find_release(inner.lines) if is_packed else None
         if release:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.document import build_document
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
@@ -44,19 +45,12 @@ class State:
         # Paths of the files whose variables a script passes on to etcd.
         self.passed_on: set[str] = set()
 
-    def document(self) -> dict[str, Any]:
-        """Return the document for the policies."""
+    def document(self, compacts: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the document for the policies. compacts: see build_document."""
         for entry in self.files:
             self._state_release(entry["path"], entry["contents"])
-        return {
-            "files": self.files,
-            "lines": self.lines,
-            "unparsed": self.unparsed,
-            "translated": self.translated,
-            "expanded": sorted(
-                {name for text in self.texts.values() for name in _EXPANDED.findall(_OWN_VALUE.sub(r"\1\2", text))}
-            ),
-        }
+        expanded = {name for text in self.texts.values() for name in _EXPANDED.findall(_OWN_VALUE.sub(r"\1\2", text))}
+        return build_document(self.files, self.lines, self.unparsed, self.translated, expanded, compacts)
 
     def _state_release(self, path: str, contents: Any) -> None:
         """Add the release that the member's own file downloads, also to a config file inside a script."""

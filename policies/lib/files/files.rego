@@ -5,9 +5,8 @@
 #   Ansible's behaviour in docs/inventory.md.
 package headroom.files
 
-# With --combine the input is a list of {path, contents}; without it, a single document. headroom-lint passes one document with its own list,
-# {files, lines, unparsed, translated, expanded} and perhaps without_etcd (path → why a file that a user named configures no etcd) and compacts (the
-# paths of files with a client that compacts), see docs/lint.md.
+# With --combine the input is a list of {path, contents}; without it, a single document. headroom-lint passes one document with its own list, which
+# plugins/plugin_utils/_conftest/document.py describes.
 entries := reader.files if {
 	reader.files
 } else := input if {

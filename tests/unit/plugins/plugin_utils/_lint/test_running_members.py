@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.document import build_document
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import linter_document
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 
 
 def a_member(name: str, **figures: Any) -> dict[str, Any]:
@@ -42,6 +44,11 @@ def described(cluster: dict[str, Any]) -> list[dict[str, Any]]:
     entries = linter_document(cluster)["headroom_lint"]["files"]
     assert {entry["path"] for entry in entries} == {"https://a:2379"}
     return [entry["contents"]["headroom_member"] for entry in entries]
+
+
+def test_the_document_has_the_keys_of_headroom_lint() -> None:
+    document = linter_document(a_cluster(a_member("a")))["headroom_lint"]
+    assert document.keys() == read({}).document.keys() == build_document([]).keys()
 
 
 def test_what_members_state_reaches_the_linter_as_flags() -> None:
