@@ -45,6 +45,10 @@ problems contains result.problem(host_profile, "certificate_files", text) if {
 
 _early(start) := sprintf("is not valid before %s, later than the clock of the host that read it", [start])
 
-_left(days) := sprintf("is valid for %d days, under %d", [days, threshold.certificate_days_min]) if {
+_left(days) := sprintf("is valid for only %d more %s, under the minimum of %d", [days, _unit(days), threshold.certificate_days_min]) if {
 	days >= 0
 } else := "has expired"
+
+_unit(1) := "day"
+
+_unit(days) := "days" if days != 1
