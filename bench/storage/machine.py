@@ -56,7 +56,7 @@ def obstacle(real: Path | None) -> str:
     if missing:
         return f"bench/storage needs {', '.join(missing)}: install the packages fio, util-linux and e2fsprogs"
     if real and not real.is_dir():
-        return f"--real {real} is no folder"
+        return f"--real {real} is not a directory"
     if real and (free := shutil.disk_usage(real).free) < NEEDED:
         return (
             f"{real} has {free / GIB:.1f} GiB free, bench/storage needs {NEEDED // GIB}: name a folder on another disk"

@@ -48,7 +48,7 @@ options:
   cancel:
     description:
       - With O(state=checked), whether an enabled downgrade is about to be cancelled.
-      - Then members that are learners, unhealthy or behind are no obstacles while the cluster has a quorum, because etcd cancels a downgrade without them.
+      - Then members that are learners, unhealthy or behind are not obstacles while the cluster has a quorum, because etcd cancels a downgrade without them.
     type: bool
     default: false
   members_planned:

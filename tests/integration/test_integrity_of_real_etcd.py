@@ -101,7 +101,7 @@ def test_a_member_whose_value_changed_is_found(members: list[Member], tmp_path: 
     other = next(one.name for one in members if one.name != cluster.leader)
     assert integrity.run(config(members, other, tmp_path), check=False)["result"] == "skipped"
     assert lock.read_lock(connection(members[0].version), [members[0].endpoint]) is None
-    # A member that is down is unknown, and two that differ are no majority.
+    # A member that is down is unknown, and two that differ are not a majority.
     members[0].stop()
     undecided = compare(members[1:])
     assert (undecided.verdict, list(undecided.unknown)) == ("undecided", ["m1"])

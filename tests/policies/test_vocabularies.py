@@ -73,7 +73,7 @@ EXPECTED: dict[str, dict[str, str]] = {
         "topology/election_ratio": "5000 ms (ETCD_ELECTION_TIMEOUT)",
     },
 }
-# What must not be said: an API server compacts kubeadm's etcd, and one static pod is no cluster of one.
+# What must not be said: an API server compacts kubeadm's etcd, and one static pod is not a cluster of one.
 SILENT: dict[str, set[str]] = {
     "kubespray/inventory": {"compaction/off", "memory/quota_unset", "defragmentation/missing", "durability/no_backup"},
     "githubixx/inventory": {"compaction/off", "defragmentation/missing"},

@@ -85,7 +85,7 @@ def commands_of(lines: Iterable[Line]) -> list[ShellCommand]:
             blocks += [number] * part.opens
             is_balanced = is_balanced and len(blocks) < _DEEPEST
             del blocks[max(len(blocks) - part.closes, 0) :]
-    # A keyword may be a word of a text over several lines. Blocks that do not balance are no blocks.
+    # A keyword may be a word of a text over several lines. Blocks that do not balance do not count as blocks.
     return found if is_balanced and not blocks else [command._replace(blocks=()) for command in found]
 
 

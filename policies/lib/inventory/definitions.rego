@@ -60,7 +60,7 @@ is_group(null)
 
 is_group(body) if count(object.keys(body) - {"hosts", "children", "vars"}) == 0
 
-# The endpoints of a client, such as Patroni's `etcd3: {hosts: "10.0.0.1:2379,10.0.0.2:2379"}`, are no host name.
+# The endpoints of a client, such as Patroni's `etcd3: {hosts: "10.0.0.1:2379,10.0.0.2:2379"}`, are not a host name.
 _is_client(body) if {
 	object.keys(body) == {"hosts"}
 	is_string(body.hosts)

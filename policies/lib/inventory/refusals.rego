@@ -45,7 +45,7 @@ _problems(definition) := (((({problem |
 	some host, body in definitions.section_of(definition.body, "hosts")
 	not is_object(body)
 	not body in {null, false, 0, "", []}
-	problem := sprintf("the variables of host %q are no mapping", [host])
+	problem := sprintf("the variables of host %q are not a mapping", [host])
 }) | {problem |
 	not type_name(definition.body) in {"null", "object"}
 	problem := sprintf("group %q is not a mapping", [definition.group])

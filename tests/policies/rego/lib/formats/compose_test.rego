@@ -95,7 +95,7 @@ test_tags[note] if {
 	compose.statements({"services": {"x": service}}).x.version == expected
 }
 
-# Swarm may start a service several times, and a proxy is no member.
+# Swarm may start a service several times, and a proxy is not a member.
 hidden_members := [
 	[{"deploy": {"mode": "global"}}, true],
 	[{"deploy": {"replicas": 3}}, true],

@@ -189,7 +189,7 @@ test_refused if {
 		`"hosts" of group "a" is neither a mapping nor a name`,
 		`"vars" of group "a" is neither a mapping nor a name`,
 		`the host pattern "n[1" cannot be resolved`,
-		`the variables of host "n9" are no mapping`,
+		`the variables of host "n9" are not a mapping`,
 		`group "c" is not a mapping`,
 	}} with input as _entries(files)
 }

@@ -21,7 +21,7 @@ GOOD, BAD, OTHER = Hash("aa", 5), Hash("bb", 5), Hash("cc", 5)
         ([GOOD, GOOD, Behind(3)], "differ", ["m3"], []),
         ([GOOD, BAD, OTHER], "undecided", [], []),
         ([GOOD, BAD], "undecided", [], []),
-        # Two of four are no majority, although the other two differ from each other.
+        # Two of four are not a majority, although the other two differ from each other.
         ([GOOD, GOOD, BAD, OTHER], "undecided", [], []),
         ([GOOD, GOOD, "connection refused"], "agree", [], ["m3"]),
         ([GOOD, BAD, "connection refused"], "undecided", [], ["m3"]),

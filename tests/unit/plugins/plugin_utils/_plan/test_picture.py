@@ -58,7 +58,7 @@ def test_texts_do_not_overlap_and_stay_on_the_page(name: str) -> None:
     for (one, first), (other, second) in itertools.combinations(boxes, 2):
         across = min(first.x1, second.x1) - max(first.x0, second.x0)
         down = min(first.y1, second.y1) - max(first.y0, second.y0)
-        # What two lines of text share above and below their letters is no overlap.
+        # The space above and below the letters of two lines may overlap.
         assert across <= 0 or down <= 3, f"{one!r} and {other!r} overlap"
 
 
