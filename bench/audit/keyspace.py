@@ -24,7 +24,7 @@ VALUE = b"v" * 4000
 KEYS = 500_000
 BATCH = 100
 CONNECTIONS = 4
-# One key in so many is written a second time, and one in so many is deleted: history that a compaction removes.
+# Every n-th key is written a second time, and every n-th key is deleted. A compaction removes this history.
 REWRITTEN, DELETED = 20, 50
 FLAGS = ("--quota-backend-bytes=8589934592", "--snapshot-count=1000", "--max-txn-ops=128")
 READ_RATE = "100MB"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from bench.common.member import Member, binary, metrics
 
-# With the flags of ENTRIES_FLAGS the raft log holds its most after so many puts. 3.5 takes longest: 15,001 entries after 20,002 puts.
+# With the flags of ENTRIES_FLAGS the raft log holds its most after this many puts. 3.5 takes longest: 15,001 entries after 20,002 puts.
 ENTRIES = 20_100
 ENTRIES_FLAGS = ("--snapshot-count=10000",)
 CONNECTIONS = 4
@@ -67,7 +67,7 @@ class Written:
 
 
 def fill(member: Member, workload: Workload, puts: int = ENTRIES) -> None:
-    """Put a value to each key, and go on with the first until there were so many puts."""
+    """Put a value to each key, then start over, until this many puts are made."""
     total = max(puts, workload.keys)
 
     def write(first: int) -> None:

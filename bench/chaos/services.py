@@ -67,7 +67,7 @@ class Service(Operation):
         return not self.is_complete()
 
     def _wait(self, seconds: float) -> None:
-        """Wait until the service runs on no host, so many seconds at most."""
+        """Wait until the service runs on no host, at most this many seconds."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             states = [

@@ -82,7 +82,7 @@ def applied(member: Member) -> float:
 
 
 def start_load(endpoints: Sequence[str], case: Case, seconds: float) -> subprocess.Popen[bytes]:
-    """Start the clients for so many seconds."""
+    """Start the clients, for this many seconds."""
     command = put_command(endpoints, case.workload(0), round(case.rate * seconds))
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

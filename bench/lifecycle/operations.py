@@ -127,7 +127,7 @@ class Replace(Change):
         return [host for host in self.lab.wanted if host != leading][-count:]
 
     def delete(self, count: int) -> None:
-        """Delete the data of so many members."""
+        """Delete the data of this many members."""
         self.victims = self.followers(count)
         for host in self.victims:
             hosts.inside(host, "systemctl stop etcd; rm -rf /var/lib/etcd/data/member /var/lib/etcd-wal/member/wal")

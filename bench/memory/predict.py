@@ -69,7 +69,7 @@ def workload_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
 
 
 def watches_of(row: dict[str, str], streams: int) -> dict[str, int]:
-    """Return the workload's fields for so many open watch streams of a case."""
+    """Return the workload's fields for this many open watch streams of a case."""
     watchers = streams * number(row, "watchers_per_stream")
     return {
         "watch_streams": streams,

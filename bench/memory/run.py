@@ -31,7 +31,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--component", action="append", default=[], help="only the cases of this component")
     parser.add_argument("--part", choices=("fit", "check", "unseen", "published"), help="only the cases of this part")
     parser.add_argument("--series", action="append", default=[], help="only this series: 3.5, 3.6 or 3.7")
-    parser.add_argument("--repeat", type=int, default=1, help="measure each case so often (default 1)")
+    parser.add_argument("--repeat", type=int, default=1, help="measure each case this many times (default 1)")
     parser.add_argument(
         "--first-repeat", type=int, default=1, help="number of the first repeat, to add to what is there"
     )
@@ -39,7 +39,7 @@ def parse_arguments() -> argparse.Namespace:
         "--starts",
         type=int,
         default=RESTARTS,
-        help=f"start members again so often over the same data (default {RESTARTS})",
+        help=f"restart each member this many times on the same data (default {RESTARTS})",
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures are kept")
     parser.add_argument(

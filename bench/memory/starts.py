@@ -39,7 +39,7 @@ SETTLE_SECONDS = 1.5
 # Processes that compute beside a start: four for each core of the machine that the figures come from.
 BUSY = 8
 ALONE, BESIDE = 1, 2
-# Each key has so many revisions.
+# Each key has this many revisions.
 VERSIONS = 3
 SHUFFLED = "-shuffled"
 # Entries that a start replays may have this many bytes, or be ten.
@@ -47,7 +47,7 @@ MOST_REPLAYED, FEWEST_ENTRIES, MOST_ENTRIES = MIB, 10, 1000
 
 
 def database(series: str, part: str, value: int, revisions: int, gogc: int = 100, gomemlimit: int = 0) -> Case:
-    """Return a case with so many revisions of values of this size, and hardly any raft log."""
+    """Return a case with this many revisions of values of this size, and hardly any raft log."""
     snapshot = max(FEWEST_ENTRIES, min(MOST_ENTRIES, MOST_REPLAYED // value))
     limits = [f"gogc-{gogc}"] * (gogc != 100) + [f"limit-{gomemlimit // MIB}"] * bool(gomemlimit)
     return Case(
@@ -154,7 +154,7 @@ def measured_range(row: dict[str, str] | None) -> str:
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """Let so many processes compute while the block runs."""
+    """Let this many processes compute while the block runs."""
     processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
     try:
         yield

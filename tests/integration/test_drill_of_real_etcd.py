@@ -326,7 +326,7 @@ def test_a_backup_of_a_cluster_with_authentication(tmp_path: Path, scratch_dir: 
     with running([member]):
         for number in range(KEYS):
             ctl("put", f"/key/{number}", "value")
-        for number in range(200):  # so many users need more than one page
+        for number in range(200):  # this many users need more than one page
             ctl("user", "add", f"a-user-with-quite-a-long-name-{number}", "--no-password")
         for name in ("root", "client"):
             ctl("user", "add", name, "--no-password")

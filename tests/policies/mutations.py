@@ -189,7 +189,7 @@ KINDS = ["remove", "type", TEMPLATE, "version"]
 
 
 def mutants(number: int, start: int = 20261122) -> Iterator[Mutant]:
-    """Yield so many mutants, always the same ones for the same start: mostly with one mutation, some with up to three."""
+    """Yield this many mutants, always the same ones for the same start: mostly with one mutation, some with up to three."""
     source = random.Random(start)  # nosec
     found = seeds()
     names = sorted(found)

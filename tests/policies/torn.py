@@ -45,7 +45,7 @@ def tear(text: str, source: random.Random) -> str:
 
 
 def torn(number: int, start: int = 20261122) -> Iterator[Files]:
-    """Yield so many sets of files with up to four mutations, always the same ones for the same start."""
+    """Yield this many sets of files with up to four mutations, always the same ones for the same start."""
     source = random.Random(start)  # nosec
     every = [TEXTS, *seeds().values()]
     for count in range(number):

@@ -55,7 +55,7 @@ func parse() options {
 	flag.Int64Var(&o.limit, "limit", 5, "keys that a range reads")
 	flag.DurationVar(&o.timeout, "timeout", 5*time.Second, "after which a request has failed; etcdctl's default")
 	flag.StringVar(&o.samples, "samples", "", "the file for the samples")
-	flag.IntVar(&o.gone, "fill", 0, "write the live keys and so many that are deleted again, and do nothing else")
+	flag.IntVar(&o.gone, "fill", 0, "write the live keys and this many keys that are deleted again, and do nothing else")
 	flag.Parse()
 	o.endpoints = strings.Split(*endpoints, ",")
 	if *endpoints == "" || (o.samples == "") != (o.gone > 0) || o.liveKeys < 1 || o.clients < 1 || o.rate < 1 || o.keys < 1 || o.valueSize < 8 {

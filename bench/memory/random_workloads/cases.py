@@ -25,7 +25,7 @@ MAX_RATE, RATE_OF_A_CLIENT, BYTES_A_SECOND = 9000, 250, 150 * MIB
 MIN_PUTS = 600
 # Bounds on the disk and the memory of all members of a case.
 MAX_BYTES, MAX_LOG, MAX_INDEX = 4096 * MIB, 600 * MIB, 150 * MIB
-# The raft log becomes full at least so often, and each key is written so often on average.
+# How often the raft log becomes full, at least, and how often each key is written on average.
 FILLS, WRITES_OF_A_KEY = 3, 4
 MAX_EVENTS = 5000
 
@@ -90,7 +90,7 @@ def puts_of(size: int, members: int, rate: int) -> int:
 
 
 def raft_flags(draw: random.Random, most: int) -> tuple[int, int]:
-    """Return snapshot-count and catch-up entries; together at most so many entries."""
+    """Return snapshot-count and catch-up entries; together at most this many."""
     snapshot = draw.choice((500, 1000, 2000, 5000, 10000))
     catchup = min(log_uniform(draw, 20, 5000), most // 2)
     return min(snapshot, most - catchup), catchup

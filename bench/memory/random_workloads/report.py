@@ -25,7 +25,7 @@ from bench.memory.random_workloads.points import (
     percentile,
 )
 
-# A chosen case with so many runs shows how far they differ.
+# A chosen case with this many runs shows how far they differ.
 REPEATED = 3
 # The upper ends of the classes of errors; the last class has none.
 CLASSES = (-0.20, -0.10, -0.05, 0.0, 0.05, 0.10, 0.20, 0.40)

@@ -47,7 +47,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--series", action="append", default=[], choices=SERIES, help="only this series")
     parser.add_argument("--repeat", type=int, default=1, help="number of the repeat (default 1)")
     parser.add_argument(
-        "--minutes", type=float, default=0, help="start no case after so many minutes (default: no limit)"
+        "--minutes", type=float, default=0, help="start no case after this many minutes (default: no limit)"
     )
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures are kept")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()), help="where etcd keeps its data")

@@ -13,7 +13,7 @@ from typing import Any
 
 # Files next to backups: records, digests, and unfinished files.
 _BESIDE = (".json", ".sha256", ".sha256sum", ".md5", ".log", ".tmp", ".part", ".partial")
-# Of the directories for one backup each, so many are searched, those that changed last.
+# If each backup has its own directory, search at most this many of them, the most recently changed first.
 _MAX_FOLDERS = 1000
 
 

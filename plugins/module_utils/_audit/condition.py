@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._tls.server_certi
 )
 
 _THREADS = 16
-# With so many samples the slowest of the window counts, where they are too few for a 99th percentile.
+# Too few samples for a 99th percentile can still show that a slow disk has recovered: from this many on, their slowest counts.
 _MIN_RECENT_SAMPLES = 20
 UNKNOWN: dict[str, Any] = {
     "wal_fsync": None,

@@ -142,14 +142,14 @@ def attempt(case: Case, step: Step, compaction: Settings, catchup: int, snapshot
 
 
 def smallest(case: Case, step: Step, catchup: int) -> Choice | None:
-    """Evaluate a step's smallest candidates with so many catch-up entries."""
+    """Evaluate a step's smallest candidates with this many catch-up entries."""
     return attempt(case, step, step.compactions[-1], catchup, step.snapshots[-1])
 
 
 def first_fit(case: Case, step: Step) -> Choice | None:
     """Return the first combination of a step's candidates that fits, or None."""
     for catchup in step.entries:
-        # If the smallest candidates do not fit with so many entries, no candidates do.
+        # If the smallest candidates do not fit with this many entries, no candidates do.
         if smallest(case, step, catchup) is None:
             continue
         for compaction in step.compactions:

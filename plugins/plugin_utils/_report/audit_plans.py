@@ -140,7 +140,7 @@ def _smallest_volume(processes: Sequence[Process]) -> int | None:
 
 
 def _defragment_first(prepared: Callable[..., Report], members: Sequence[Member], file: int) -> list[str]:
-    """Return the advice to defragment if only the free pages of a database file of so many bytes prevent the plan."""
+    """Return the advice to defragment if only the free pages of a database file of this many bytes prevent the plan."""
     used = [member["db_size_in_use"] for member in members if member["db_size_in_use"] is not None]
     if not used:
         return []

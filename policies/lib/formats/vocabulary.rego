@@ -11,7 +11,7 @@ import data.headroom.formats.quantity
 import data.headroom.formats.statement_builder
 import data.headroom.releases.spelling
 
-# A file shows at most so many members by name.
+# A file shows at most this many members by name.
 _most_members := 9
 
 # Member → statement.

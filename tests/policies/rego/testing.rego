@@ -6,7 +6,7 @@ package headroom.testing
 # The clock of tests in which a date matters.
 noon := time.parse_rfc3339_ns("2026-11-21T12:00:00Z")
 
-# A cluster of so many members with these variables in group_vars/etcd.yml, in an inventory folder.
+# A cluster of this many members with these variables in group_vars/etcd.yml, in an inventory folder.
 cluster(members, variables) := [
 	{"path": "inventory/group_vars/etcd.yml", "contents": variables},
 	{"path": "inventory/hosts.yml", "contents": {"etcd": {"hosts": {sprintf("etcd-%d", [number]): null | some number in numbers.range(1, members)}}}},
@@ -15,7 +15,7 @@ cluster(members, variables) := [
 # A cluster whose variables are those of a healthy example, changed by `changes`.
 example(changes) := cluster(1, object.union(healthy, changes))
 
-# The same with so many members.
+# The same with this many members.
 example_of(members, changes) := cluster(members, object.union(healthy, changes))
 
 healthy := {

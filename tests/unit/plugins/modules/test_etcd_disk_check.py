@@ -98,7 +98,7 @@ def test_three_runs_after_a_warm_up_by_default(
 
 
 def answer_with(samples: int, folder: Path) -> Path:
-    """Return a file with fio's answer to a run of so many fdatasync calls."""
+    """Return a file with fio's answer to a run of this many fdatasync calls."""
     path = folder / f"{samples}.json"
     path.write_text(ANSWER.read_text(encoding="utf-8").replace('"N" : 10029', f'"N" : {samples}'), encoding="utf-8")
     return path

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
 
-# Writes its process id, and stops so many seconds after it was asked to.
+# Writes its process id, and stops this many seconds after it was asked to.
 SLOW = """#!/bin/sh
 trap 'sleep {seconds}; echo yes > "$FOLDER/stopped"; exit 0' TERM
 echo $$ > "$FOLDER/pid.part"
@@ -30,7 +30,7 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 def start(folder: Path, seconds: float) -> subprocess.Popen[bytes]:
-    """Start a program that takes so many seconds to stop, as a temporary member is started, and wait until it runs."""
+    """Start a program that takes this many seconds to stop, as a temporary member is started, and wait until it runs."""
     program = folder / "etcd"
     program.write_text(SLOW.format(seconds=seconds))
     program.chmod(0o755)
@@ -44,7 +44,7 @@ def start(folder: Path, seconds: float) -> subprocess.Popen[bytes]:
 
 
 def runs(folder: Path, seconds: float = 10.0) -> bool:
-    """Return whether the program still runs after so many seconds at most, which the kernel may need to end one that was killed."""
+    """Return whether the program still runs after at most this many seconds. The kernel may need them to end a killed program."""
     deadline = time.monotonic() + seconds
     while is_running(folder):
         if time.monotonic() >= deadline:

@@ -124,7 +124,7 @@ class Simulation:
         return ""
 
     def run_timers(self, after: Mapping[str, float], wait: int = 3600) -> dict[str, Outcome]:
-        """Run each host's timer after so many seconds. Returns its outcome by name."""
+        """Run each host's timer after this many seconds. Returns its outcome by name."""
 
         def host(name: str) -> Outcome:
             try:

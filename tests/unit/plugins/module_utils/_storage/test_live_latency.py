@@ -18,7 +18,7 @@ FSYNC, COMMIT = Limits(10000, 5000), Limits(25000, 25000)
 
 
 def histogram(**counts: int) -> live_latency.Histogram:
-    """A histogram with this many samples in the bucket that ends at so many milliseconds (``ms8=5``, ``more=1``)."""
+    """A histogram with this many samples in the bucket that ends at this number of milliseconds (``ms8=5``, ``more=1``)."""
     found, cumulative = 0, []
     for bound in BOUNDS:
         found += counts.get("more" if bound == math.inf else f"ms{round(bound * 1000)}", 0)

@@ -11,7 +11,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate i
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import restart, storage
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
 
-# Starts that read so many revisions, without a raft log and without clients. peak: RssAnon in MiB, the highest of five starts.
+# Starts that read this many revisions, without a raft log and without clients. peak: RssAnon in MiB, the highest of five starts.
 STARTS = [
     ("3.7.3", 10000, 19907, 100, 96),
     ("3.7.3", 30000, 11867, 100, 112),
@@ -26,7 +26,7 @@ STARTS = [
 
 
 def start_peak(version: str, value: int, revisions: int, **flags: int) -> float:
-    """Return the peak of RssAnon in MiB while a start reads so many values."""
+    """Return the peak of RssAnon in MiB while a start reads this many values."""
     stored = {"value_size": value, "key_size": 32, "keys": revisions, "revisions_per_key": 1}
     given = parse_input(version, stored, {"quota_backend_bytes": 16 << 30, "snapshot_count": 1, **flags}, 1)
     constants = CONSTANTS_HIGH[version[:3]]
