@@ -49,14 +49,14 @@ def test_where_the_answer_comes_from(
         "hostvars": {host: {"etcd_host_facts": {"etcd": answer}} for host, answer in zip(hosts, answers)},
         "_etcd_own_answer": answers[0] or {},
     }
-    take = tasks["Take the answer of another host on a host that lost its data"]
+    take = tasks["Use the answer of another host on a host that lost its data"]
     templar = Templar(loader=loader, variables=variables)
     found = templar.template(take["ansible.builtin.set_fact"]["_etcd_observed"]) if holds(templar, take) else None
     assert found == taken
     if found is not None:
         variables["_etcd_observed"] = found
     templar = Templar(loader=loader, variables=variables)
-    ask = tasks["Ask the cluster again where the member on this host sees no quorum"]
+    ask = tasks["Query the cluster again where the member on this host sees no quorum"]
     assert (holds(templar, ask), holds(templar, tasks["Find the obstacles of the downgrade"])) == (asks, checks)
 
 

@@ -90,7 +90,7 @@ def test_members_that_the_plan_of_a_new_cluster_did_not_see(tmp_path: Path) -> N
 def test_no_member_starts_if_a_mounted_volume_of_one_host_holds_a_member(tmp_path: Path, fatal: bool) -> None:
     """Also in a play without any_errors_fatal. The hosts whose volumes were mounted before do not run this task."""
     tasks = yaml.safe_load((PROJECT / "roles" / "etcd_storage" / "tasks" / "volumes.yml").read_text())
-    name = "Refuse volumes that do not hold what the plan of the cluster assumes"
+    name = "Refuse volumes whose content differs from what the plan of the cluster assumes"
     [check] = [task for task in tasks if task["name"] == name]
     check["when"] = ["inventory_hostname != 'n3'", check["when"]]
     members = {host: {"has_data": False} for host in ("n1", "n2", "n3")}

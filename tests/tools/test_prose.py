@@ -46,6 +46,7 @@ PLACES = {
     "number of things": ("plugins/a.py", f'"""Stop after so {"many"} runs."""\n', 1),
     "negated noun": ("docs/page.md", f"# Title\n\nTwo of four {'are'} no majority.\n", 3),
     "task name without a verb": ("roles/x/tasks/main.yml", "---\n- name: Look at the hosts\n  ping:\n", 2),
+    "task name with a vague verb": ("roles/x/tasks/main.yml", "---\n- name: Judge the disks\n  ping:\n", 2),
     "task name without an object": ("roles/x/tasks/main.yml", "---\n- ping:\n- name: Restart\n  ping:\n", 3),
     "task name with a pronoun": ("playbooks/a.yml", "---\n- name: Install it there\n  ping:\n", 2),
 }

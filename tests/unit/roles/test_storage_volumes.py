@@ -139,7 +139,7 @@ def test_the_mount_point_of_a_new_filesystem_belongs_to_root_already() -> None:
     volumes = [{"mount": mount, "secure": True} for mount in ("/new", "/old")]
     results = [{"changed": True, "item": {"mount": "/new"}}, {"changed": False, "item": {"mount": "/old"}}]
     given = {"etcd_storage_plan": {"volumes": volumes}, "_etcd_storage_formatted": {"results": results}}
-    loop = task_of("Give the mount points to root alone")["loop"]
+    loop = task_of("Make root the owner of the mount points")["loop"]
     assert [item["mount"] for item in Templar(loader=DataLoader(), variables=given).template(loop)] == ["/old"]
 
 
