@@ -15,7 +15,7 @@ IS_CAMPAIGN = bool(os.environ.get("HEADROOM_CAMPAIGN"))
 
 
 def add_mark(config: pytest.Config) -> None:
-    """Tell pytest of the mark."""
+    """Register the mark with pytest."""
     config.addinivalue_line("markers", "campaign: takes minutes; `make bench-lifecycle` runs it, `make test` does not")
 
 
