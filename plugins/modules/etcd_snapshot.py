@@ -11,8 +11,8 @@ module: etcd_snapshot
 short_description: Save, verify, decrypt or fetch a snapshot of an etcd cluster
 version_added: 0.2.0
 description:
-  - With O(state=saved), saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then it gives the file its name, and
-    removes snapshots by the retention options.
+  - With O(state=saved), saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then does it give the file its name and
+    remove snapshots by the retention options.
   - Verifies a snapshot by the SHA-256 that etcd appends to it (which C(etcdutl snapshot status) ignores) and with C(etcdutl).
   - Writes next to each snapshot its SHA-256, for C(sha256sum -c), and a JSON record of its cluster, member, version, revision and time.
     All three files have mode 0600.
@@ -56,7 +56,8 @@ options:
     default: 7
   keep_days:
     description:
-      - Also keep all snapshots younger than this number of days. The age counts until the previous snapshot.
+      - Also keep snapshots that are less than this many days older than the previous snapshot. Ages are relative to that snapshot, so a clock that is
+        ahead for one backup removes none of them.
       - Damaged snapshots and those of other clusters are neither counted nor removed.
     type: int
   reserve:
@@ -118,8 +119,8 @@ options:
         type: path
   identity_file:
     description:
-      - With O(state=decrypted), the file with the secret key. Required for C(age), a key of age or SSH. For C(gpg)
-        an exported key, defaulting to the user's keyring.
+      - With O(state=decrypted), the file with the secret key. For C(age), an age or SSH key; required. For C(gpg), an exported key; defaults to the
+        user's keyring.
     type: path
   path:
     description:
