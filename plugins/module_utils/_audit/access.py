@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl imp
 )
 
 _THREADS = 16
-# Listing more leases would be an answer of megabytes, for which etcd has no limit.
+# etcd does not limit its answer, which would be megabytes for more leases.
 _MAX_LEASES = 100_000
 
 

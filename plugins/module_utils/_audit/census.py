@@ -33,7 +33,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.key_ranges import prefix_end
 
-# A page keeps a member's CPU busy for milliseconds in which its clients wait, so there are many small ones where reading may take its time.
+# A page keeps a member's CPU busy for milliseconds in which its clients wait, so a low read rate also means small pages.
 _PAGES_A_SECOND = 16
 _MIN_PAGE, _MAX_PAGE = 1 << 18, 4 << 20
 _PAGE_BYTES_A_KEY = 2 << 10

@@ -19,7 +19,7 @@ SECRET = re.compile(r"passw|secret", re.IGNORECASE)
 # User and password in a URL.
 _LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
 _LINE = re.compile(r"""^(?P<indent>\s*)(?P<quote>["']?)(?P<key>[A-Za-z][\w-]*)(?P=quote)\s*:[ \t]*(?P<value>.*?)\s*$""")
-# One value in braces, behind comments and the beginning of the document.
+# One value in braces, after comments and the start of the document.
 _FLOW = re.compile(r"(?:[ \t]*(?:#.*|---.*)?\n)*[ \t]*\{")
 _QUOTED = re.compile(r"""^(?P<quote>["'])(?P<value>.*?)(?P=quote)\s*(?:#.*)?$""")
 _PAIR = re.compile(r"""["']?([A-Za-z][\w-]*)["']?\s*:\s*("[^"]*"|'[^']*'|[^,}\s]+)""")

@@ -25,7 +25,7 @@ Series = list[tuple[float, float]]
 _MAX_POINTS = 10_000
 # A rate needs several scrapes, and some may be missing.
 _SCRAPES = 4
-# The log that etcd keeps in memory holds at least as many entries before it is cut: snapshot-count of 3.6 and 3.7.
+# etcd's raft log in memory reaches at least this many entries before it is trimmed: snapshot-count's default in 3.6 and 3.7.
 LOG_ENTRIES = 10_000
 _UNITS = {"d": 86400, "h": 3600, "m": 60}
 _MIN_SECONDS, _MAX_SECONDS = 60, 90 * 86400

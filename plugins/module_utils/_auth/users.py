@@ -17,7 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._auth.access_cont
     password_problem,
 )
 
-# A password of no user. For a user without a password, etcd reports that for any password.
+# A password that no user has. If a user has no password, etcd's error says so, whatever password is tried.
 _PROBE = "headroom-probe-of-a-user-without-a-password"
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Choose the revision that restored data begins with, above every revision that clients may have seen. Pure.
 
-A watch from a revision that the data has not reached waits without an error until it does, and misses what is written before.
+A watch from a future revision waits for it without an error, and misses all writes before it.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def commands_in(lines: Iterable[Line]) -> set[Line]:
 
 
 def _after(text: str, quote: str, depth: int) -> tuple[str, int]:
-    """Return the open quote and the number of open parentheses of arrays behind a line."""
+    """Return the open quote and the number of open parentheses of arrays after a line."""
     position = 0
     while position < len(text):
         character = text[position]

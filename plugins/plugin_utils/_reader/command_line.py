@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find etcd's command line among the words of a unit or a script: directly, behind a shell, or inside a container."""
+"""Find etcd's command line among the words of a unit or a script: directly, after a shell, or inside a container."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ SERVER_FLAG = re.compile(
 )
 _EXECUTABLE = re.compile(r"^[@:+!-]*([\w./{}$-]*/)?etcd(-?v?[0-9][\w.]*?)?(\.exe)?$")
 _IMAGE = re.compile(r"^(?:[\w.:{}$-]+/)*etcd(?:-(?:amd64|arm64))?(?::[\w.{}$ -]+)?(?:@sha256:[0-9a-f]+)?$")
-# systemd-docker takes the arguments of docker, behind a few of its own.
+# systemd-docker takes the arguments of docker after a few of its own.
 _CONTAINER = re.compile(r"^[@:+!-]*([\w./-]*/)?((systemd-)?docker|podman|nerdctl)$")
 # The engine in a variable, as in $DOCKER run.
 _ENGINE = re.compile(r"^[@-]*\$[\w({]")
 _ROCKET = re.compile(r"^[@:+!-]*([\w./-]*/)?rkt$")
 _ENV = re.compile(r"^([\w./-]*/)?env$")
 _SHELL = re.compile(r"^[@:+!-]*([\w./-]*/)?(ba|da|a|z)?sh$")
-# They run the command in one of their words.
+# These programs run a command that is one of their arguments.
 _RUNNERS = re.compile(
     r"^([\w./-]*/)?(ssh|sshpass|pssh|pdsh|su|runuser|tmux|screen|eval|daemon|setsid|timeout|chroot|nsenter|vagrant|multipass|lxc|limactl"
     r"|(ssh|remote|run|exec)[_-]\w+|\w+[_-](ssh|remote|run|exec))$"
@@ -50,7 +50,7 @@ _RUNNERS = re.compile(
 _OTHER_TOOLS = re.compile(r"^([\w./{}$-]*/)?(etcdctl|etcdutl)$")
 _ENDS = re.compile(r"^([;&|<>]|[0-9]>)")
 _ENDED = re.compile(r"([^\s;&|\\]+)(;|&&?|\|\|?)")
-# What may stand behind an etcd without flags.
+# What may follow etcd without flags.
 _NOTHING = re.compile(r"^([;&|<>]|[0-9]>|\$|\{\{|$)")
 # Commands whose arguments may be the word etcd, as in systemctl status etcd --no-pager.
 _OTHER_COMMANDS = re.compile(
@@ -175,7 +175,7 @@ def find_etcd(words: list[str], variables: Mapping[str, str] | None = None) -> C
             sources = tuple(_environment_of(before))
             return Command(("etcd", *arguments), environment=variables_before(before), sources=sources)
     first = next((position for position, word in enumerate(words) if word.startswith("-") and position), None)
-    # The flags behind --etcd-arg are arguments of k3s.
+    # The flags after --etcd-arg are arguments of k3s.
     if runs_another_tool(words[:first]) or "--etcd-arg" in words:
         return None
     if first is not None and any(SERVER_FLAG.match(word) for word in words[first:]):
@@ -253,7 +253,7 @@ def _asks(words: list[str]) -> bool:
 
 
 def _arguments(before: list[str], words: list[str]) -> list[str]:
-    """Return the words of a command behind its program, without the end of a subshell that began directly before it."""
+    """Return the words of a command after its program, without the end of a subshell that began directly before it."""
     found = _until_end(words)
     if found and before and before[-1].startswith("("):
         found[-1] = found[-1].rstrip(")")

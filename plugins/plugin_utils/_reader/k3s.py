@@ -35,7 +35,7 @@ def document_of(own: list[Line]) -> dict[str, Any] | None:
 
 
 def _server_arguments(text: str) -> list[str]:
-    """Return the words of a command behind `server`; empty for another command."""
+    """Return the words of a command after `server`; empty for another command."""
     words = split_words(text)
     given = next((found[1] for word in words if (found := _ARGUMENTS.match(word))), None)
     words = words if given is None else split_words(given)

@@ -151,7 +151,7 @@ def _assignments(text: str, command: str) -> list[tuple[str, str]]:
     """Return the variables and values in a command that writes them; without those in the pattern that sed replaces."""
     separator = _SUBSTITUTES.search(text) if command == "sed" else None
     ends = r"\s\"';" + (re.escape(separator[1]) if separator else "")
-    # Quoted, perhaps behind a backslash; or up to an end that has no backslash before it.
+    # Quoted, perhaps after a backslash; or up to an end that has no backslash before it.
     value = rf"\\?\"(.*?)\\?\"|((?:\\[^n]|[^{ends}\\])*)"
     found = re.findall(rf"(?:(?<![\w$])|(?<=\\n)){_NAME}=(?:{value})", text)
     pairs = [(name, re.sub(r"\\(.)", r"\1", quoted or bare)) for name, quoted, bare in found]

@@ -20,7 +20,7 @@ _SOURCES = re.compile(
     r"^\s*(?:(?:\[\[?|test)\s+-[efrs]\s+\S+\s+(?:\]\]?\s*)?&&\s*)?(?:\.|source)\s+[\"']?([^\s\"';&|]+)[\"']?\s*;?\s*(?:#.*)?$"
 )
 _SETS = re.compile(r"^\s*(?:#.*|set [-+]a|(?:export\s+)?[A-Za-z_]\w*=.*)?$")
-# Commands that may keep variables from the command behind them.
+# Commands that may keep variables from the command after them.
 _LOSES = {"env", "unset", "sudo", "doas", "su", "runuser"}
 _OWN_VALUE = re.compile(r"\bETCD_\w+=")
 _OUTPUT = re.compile(r"^[\"']?(\$[({@\w]|`)")
@@ -44,7 +44,7 @@ def sources_in(lines: Iterable[Line]) -> list[str]:
 
 
 def exports_sourced(lines: Iterable[Line], start: Line | None = None) -> bool:
-    """Tell whether a script exports the variables of a file that it sources, as behind set -a, before its line ``start`` has ended."""
+    """Tell whether a script exports the variables of a file that it sources, as after set -a, before its line ``start`` has ended."""
     is_exporting = has_exported = is_started = False
     for command in commands_of(lines):
         first, *words = command.words

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tell where a command starts behind others that run it, such as env and timeout, and which variables it gets from the words before it."""
+"""Tell where a command starts after others that run it, such as env and timeout, and which variables it gets from the words before it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 SEPARATOR = re.compile(r".*(;|&&|\|\||\|)$")
 # formats.command_line of the policies has the same patterns; tests/policies/test_reader_tables.py compares them.
-# A command starts behind these words.
+# A command starts after these words.
 RUNS = re.compile(
     r"^([({]?(exec|nohup|nice|ionice|time)|[({]|then|else|do|--|(.*/)?(env|sudo|tini|dumb-init|catatonit)|\w+=.*|.*(;|&&|\|\|))$"
 )

@@ -34,7 +34,7 @@ def table_lines(rows: Sequence[Row], *, wrap_last: bool = False) -> list[str]:
 
 
 def wrap(text: str, lead: str) -> list[str]:
-    """Wrap a text at WIDTH behind ``lead``; indent the lines that follow by the length of ``lead``."""
+    """Wrap a text at WIDTH after ``lead``; indent the lines that follow by the length of ``lead``."""
     width = max(WIDTH, len(lead) + 30)
     return textwrap.wrap(
         text, width, initial_indent=lead, subsequent_indent=" " * len(lead), break_long_words=False

@@ -16,7 +16,7 @@ words(parts) := [word |
 	word := replace(replace(quoted, `"`, ""), "'", "")
 ]
 
-# Blanks inside a template such as {{ .Values.port }} end no word.
+# Blanks inside a template such as {{ .Values.port }} do not end a word.
 _word := `(?:\{\{[^{}\n]*\}\}|[^\s"']|"[^"]*"|'[^']*')+`
 
 # A text such as sh -c 'etcd --name a' is three words.
@@ -29,7 +29,7 @@ _items(part) := [found[1], found[2], found[4]] if {
 	is_array(part)
 } else := []
 
-# A shell's script ends a command with its line, or with a semicolon that may stand at its last word.
+# In a shell's script a command ends with its line, or with a semicolon, which may directly follow its last word.
 _commands(items, index, item) := regex.replace(lines, `([^\s;&|\\])(;;?|&&|\|\|)(\s|$)`, "$1 $2 ") if {
 	lines := replace(replace(item, "\\\n", " "), "\n", " ; ")
 	regex.match(_script_follows, items[index - 1])
@@ -49,7 +49,7 @@ arguments(command) := _arguments_after(command, executable(command)) if {
 	startswith(command[0], "-")
 }
 
-# A subshell that began directly before etcd ends behind its last word.
+# A parenthesis that opens directly before etcd closes after its last word.
 _arguments_after(command, position) := array.concat(array.slice(words, 0, last), [trim_right(words[last], ")")]) if {
 	startswith(command[position - 1], "(")
 	words := _until_end(command, position)

@@ -29,7 +29,7 @@ _runs_etcd(service) if _is_named_after_etcd(service)
 
 _runs_etcd(service) if _is_override(service)
 
-# A part of a service, whose image is in another file.
+# An override of a service whose image is in another file.
 _is_override(service) if {
 	count({"build", "image"} & object.keys(service)) == 0
 	container.is_part_of_member(_words(service), _environment(service))
@@ -44,7 +44,7 @@ _release(service) := container.no_release(service.image) if {
 	_is_named_after_etcd(service)
 } else := container.release(object.get(service, "image", null))
 
-# A shell in etcd's image, at whose prompt somebody starts a member.
+# A shell in etcd's image, in which someone starts a member by hand.
 _is_started_by_hand(service) if {
 	container.is_etcd(object.get(service, "image", null))
 	regex.match(`^(.*/)?(ba|a)?sh$`, concat(" ", _words(service)))

@@ -27,7 +27,7 @@ is_format_of(document) if {
 	not document.all
 }
 
-# A short one.
+# A short config file.
 is_format_of(document) if {
 	count(object.keys(document) & _distinctive) == 1
 	document["data-dir"]
@@ -44,7 +44,7 @@ _release(document) := {"version": document.headroom_release} if {
 	document.headroom_release
 } else := {}
 
-# If a template fills in the name, the only member of the cluster has its name in the list: etcd refuses any other.
+# If a template fills in the name, initial-cluster of a single member has it: etcd refuses any other name.
 _name(document) := name if {
 	text.is_template(document.name)
 	[_, name] := regex.find_all_string_submatch_n(`^\s*([\w.-]+)=[^,]+$`, document["initial-cluster"], 1)[0]

@@ -98,7 +98,7 @@ _sets_variables(word, output) if {
 	regex.match("^([$][({A-Za-z_]|`)", output)
 }
 
-# Canonical name → [flag, variable] for flags such as --name=$ETCD_NAME behind `set -a` and a sourced file: etcd gets the file's variable, too.
+# Canonical name → [flag, variable] for flags such as --name=$ETCD_NAME after `set -a` and a sourced file: etcd gets the file's variable, too.
 repeated(command) := {name: [entry.name, variable] |
 	before := array.slice(command, 0, command_line.executable(command))
 	_exports_sourced(before)

@@ -114,7 +114,7 @@ _size(document, vocabulary) := size if {
 	count(nodes) > 0
 } else := null
 
-# As initial-cluster says, where nothing else does.
+# The size from initial-cluster, if nothing else states it.
 _members(size, statement) := statement.members if {
 	size == null
 } else := size

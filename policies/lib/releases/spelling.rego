@@ -18,7 +18,7 @@ as_flag(form, spelling) := lower(replace(trim_prefix(spelling, "ETCD_"), "_", "-
 # Whether etcd, or the Go runtime inside it, reads a variable of the environment.
 is_etcd_variable(name) if regex.match(`^(ETCD_|GOGC$|GOMEMLIMIT$)`, name)
 
-# Whether only a server has a use for it: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
+# Whether only a server uses it: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.
 is_server_variable(name) if regex.match(`^ETCD_((FORCE_NEW_CLUSTER|UNSAFE_NO_FSYNC)$|(LISTEN|ADVERTISE|INITIAL|SNAPSHOT|AUTO_COMPACTION|QUOTA|HEARTBEAT|ELECTION|MAX_REQUEST)_)`, name)
 
 # The series whose spellings apply to a release; undefined if the model lacks them.
@@ -105,7 +105,7 @@ _parses("duration", text) if units.parse_duration(trim_left(text, "-+")) >= 0
 
 _parses("duration", "0")
 
-# What Go's strconv accepts: of numbers also literals such as 0x10 and 1_000.
+# What Go's strconv accepts: numbers may be literals such as 0x10 and 1_000.
 _patterns := {
 	"string": ``,
 	"strings": ``,

@@ -21,7 +21,7 @@ remedy(version, given) := "" if {
 	model.older[spelling.table(version)]
 } else := _remedy(version, given, spelling.as_flag(given.form, given.spelling))
 
-# Whether a config file or the environment sets something that nothing in this release stands for: a setting of another series, or a
+# Whether a config file or the environment sets something that this release does not have: a setting of another series, or a
 # variable that merely begins with ETCD_. Such a setting needs no denial.
 is_without_effect(version, given) if {
 	given.form != "flag"

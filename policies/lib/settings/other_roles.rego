@@ -159,7 +159,7 @@ statement(format, variables, unknown, maps) := {
 	"silent": _silent(format, variables),
 }
 
-# The release that a role's variables name, else null. Names count in upper case too, and `version` in a map called etcd.
+# The release that a role's variables name, else null. Names may be in upper case, and `version` in a map called etcd.
 version(variables) := found[0] if {
 	found := [release |
 		texts := {lower(name): _text(variables, name) | some name, _ in variables}

@@ -16,7 +16,7 @@ is_unset(etcd, name) if {
 	not "extra_config" in etcd.unknown
 }
 
-# An empty path is none.
+# An empty path counts as unset.
 has_no_file(etcd, name) if is_unset(etcd, name)
 
 has_no_file(etcd, name) if etcd.settings[name] == ""
@@ -67,7 +67,7 @@ is_collector_off(etcd) if {
 	regex.match(`^(off|-[0-9]+)$`, sprintf("%v", [etcd.settings.gogc]))
 }
 
-# As Ansible's `bool` filter, because INI files turn booleans into texts.
+# Like Ansible's `bool` filter, because INI files turn booleans into texts.
 is_true(value) if lower(sprintf("%v", [value])) in {"true", "yes", "on", "1", "y", "t"}
 
 is_false(value) if lower(sprintf("%v", [value])) in {"false", "no", "off", "0", "n", "f"}

@@ -75,7 +75,7 @@ _member(statement, all_entries) := {
 	entries := object.remove(all_entries, _identity | _no_limit(all_entries))
 }
 
-# Go takes GOMEMLIMIT=off as no limit.
+# GOMEMLIMIT=off means no limit.
 _no_limit(entries) := {"gomemlimit"} if {
 	entries.gomemlimit[0].value == "off"
 } else := set()

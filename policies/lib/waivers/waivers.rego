@@ -127,7 +127,7 @@ _applies(file, name) if {
 	_within(inner, outer)
 }
 
-# Named like an inventory.
+# The waiver file's folder, written as inventories are named.
 folder(file) := name if {
 	name := regex.replace(file, `/[^/]*$`, "")
 	name != file
@@ -149,7 +149,7 @@ by_rule := {rule: entries |
 	entries := [entry | some entry in valid; entry.waiver.rule == rule]
 }
 
-# The waivers of a problem with the hosts that each covers: {waiver, hosts}. Of several for one host the first counts. Problems without
+# The waivers of a problem with the hosts that each covers: {waiver, hosts}. If several cover a host, the first one counts. Problems without
 # hosts need a waiver for the group `all`.
 covering(rule, name, hosts) := {{"waiver": _about(entry), "hosts": covered} |
 	by_rule[rule]

@@ -23,7 +23,7 @@ problems contains result.with_value(result.problem(profile, name, text), false) 
 	text := sprintf("unsafe-no-fsync is %s (%s), so a power loss loses acknowledged writes", [_state(profile.etcd.settings.unsafe_no_fsync), name])
 }
 
-# flags/wrong_type reports a text such as "yes", which etcd refuses.
+# flags/wrong_type reports a string such as "yes", which etcd refuses.
 _state(value) := "on" if {
 	is_boolean(value)
 } else := sprintf("%v, meant as on", [value])

@@ -22,7 +22,7 @@ problems contains result.problem(profile, profile.etcd.twice[settings[0]][0], te
 	text := sprintf("%s%s", [_text(settings[0], profile.etcd.twice), _others(array.slice(settings, 1, count(settings)))])
 }
 
-# A flag given again and again has the same place.
+# All places of a repeated flag have its name.
 _text(setting, twice) := sprintf("%s is given %d times with different values, and etcd takes the last one", [twice[setting][0], count(twice[setting])]) if {
 	count({place | some place in twice[setting]}) == 1
 } else := sprintf("%s is set %d times: %s", [replace(setting, "_", "-"), count(twice[setting]), concat(" and ", twice[setting])])

@@ -38,10 +38,10 @@ problems contains result.problem(profile, entry.name, text) if {
 	])
 }
 
-# It had flags of its own, such as addr, and the tables do not know them.
+# etcd 2 had flags of its own, such as addr, which the tables lack.
 _is_etcd_2(version) if releases.end_of_life(version) < [3, 0]
 
-# Of an unknown release, they are a sign that it is one of etcd 2.
+# If the release is unknown, such a flag shows that it may be etcd 2.
 _may_be_etcd_2(null, entry) if {
 	trim_prefix(replace(lower(entry.spelling), "_", "-"), "etcd-") in {"addr", "bind-addr", "ca-file", "peer-addr", "peer-bind-addr", "peer-ca-file", "peers", "peers-file"}
 }

@@ -32,11 +32,11 @@ problems contains {"inventory": _named, "hosts": set(), "about": "etcd_group", "
 	not _is_without_etcd
 	not formats.is_elsewhere
 
-	# Members that will join have a line already if anything about them is unknown.
+	# inventory/unknown_value already reports future members with unknown values.
 	every profile in clusters.profiles { count(profile.unknown) == 0 }
 }
 
-# headroom-lint has said so of each file already.
+# headroom-lint has already reported each of these files.
 _is_without_etcd if {
 	count(files.reader.without_etcd) > 0
 	count(files.entries) == 0
@@ -59,5 +59,5 @@ _is_inventory if {
 	definitions.is_group(definition.body)
 }
 
-# A waiver covers the findings of one inventory, where there is one.
+# The finding names an inventory if there is one, so that a waiver can cover it.
 _named := array.concat(sort(inventory.names), ["."])[0]

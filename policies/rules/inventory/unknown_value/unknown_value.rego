@@ -42,5 +42,5 @@ _readable(variable) := "a flag under a condition of the template" if {
 	variable == "{{condition}}"
 } else := variable
 
-# The form of a word for one or for several things.
+# The singular or the plural of a word.
 _number(forms, things) := forms[min([count(things), 2]) - 1]

@@ -1,7 +1,7 @@
 # METADATA
 # title: etcd accepts how the cluster starts
 # description: |
-#   With an empty data directory, etcd exits if one URL stands twice in initial-cluster, for the same member or for two.
+#   With an empty data directory, etcd exits if one URL occurs twice in initial-cluster, for the same member or for two.
 #   It also exits, with any data directory, if initial-cluster is set together with discovery: a member learns of the others in one way.
 # custom:
 #   id: topology/bootstrap_refused
@@ -47,5 +47,5 @@ _list(profile) := list if {
 	not given.is_replaceable(profile, [list])
 }
 
-# A host in capitals, or of the letter x, stands for one that a person fills in.
+# A host in capitals, or with an x such as 10.0.0.x, is a placeholder.
 _literal := `^([\w.-]+)=(https?://([a-wyz0-9_-][a-z0-9_-]*(\.[\w-]+)*|\[[0-9a-f:.]+\]):[0-9]+)$`

@@ -24,7 +24,7 @@ problems contains result.cluster_problem(inventory, (older.hosts | newer.hosts),
 	some newer in parts
 	releases.is_next_minor(older.etcd.version, newer.etcd.version)
 
-	# upgrade/zombie_members reports those that have worse in store.
+	# upgrade/zombie_members reports releases with more serious bugs.
 	count(releases.upgrade_bugs(older.etcd.version)) == 0
 	floor := model.series[releases.series(releases.parse(newer.etcd.version))].upgrade_floor
 	semver.compare(releases.parse(older.etcd.version), floor) < 0
