@@ -44,6 +44,7 @@ PLACES = {
     "Go comment": ("tools/a.go", f"package a\n\n// {BAD}\n", 3),
     "template": ("roles/x/templates/a.j2", f"# {BAD}\n[Unit]\n", 1),
     "number of things": ("plugins/a.py", f'"""Stop after so {"many"} runs."""\n', 1),
+    "average": ("docs/page.md", f"# Title\n\nA put has 4 KiB in the {'mean'}, key included.\n", 3),
     "negated noun": ("docs/page.md", f"# Title\n\nTwo of four {'are'} no majority.\n", 3),
     "task name without a verb": ("roles/x/tasks/main.yml", "---\n- name: Look at the hosts\n  ping:\n", 2),
     "task name with a vague verb": ("roles/x/tasks/main.yml", "---\n- name: Judge the disks\n  ping:\n", 2),
@@ -53,6 +54,7 @@ PLACES = {
 GOOD = {
     "code on a page": ("docs/page.md", f"# Title\n\n`{BAD}`\n\n```\n{BAD}\n```\n"),
     "code in a comment": ("plugins/a.py", f"# `{BAD}` is the name\n"),
+    "statistics": ("docs/page.md", "# Title\n\nThe difference in the mean latency is small.\n"),
     "too large a number": ("docs/page.md", f"# Title\n\nThere are so {'many'}\nthat etcd stops.\n"),
     "what does not exist": ("docs/page.md", "# Title\n\nIf there\nare no members, it is no longer running.\n"),
     "identifier": ("plugins/a.py", "def the_least_that_fits(of_which):\n    return of_which\n"),
