@@ -41,8 +41,14 @@ class Case:
         return replace(self, workload=replace(self.workload, **changes))
 
     def unpinned(self, *names: str) -> Case:
-        """Return the case with these settings left to the plan."""
-        return replace(self, pinned={name: value for name, value in self.pinned.items() if name not in names})
+        """Return the case with these settings, and those that have no meaning without them, left to the plan."""
+        left = {*names, *(other for name in names for other in self.bound_to(name))}
+        return replace(self, pinned={name: value for name, value in self.pinned.items() if name not in left})
+
+    def bound_to(self, name: str) -> tuple[str, ...]:
+        """Return the pinned settings that have no meaning without this one: a retention in revisions without its mode."""
+        of_revisions = name == "auto_compaction_mode" and self.pinned.get(name) == "revision"
+        return ("auto_compaction_retention",) if of_revisions and "auto_compaction_retention" in self.pinned else ()
 
     @cached_property
     def settings(self) -> Settings:

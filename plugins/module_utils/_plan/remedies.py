@@ -123,13 +123,16 @@ def reduced(case: Case, name: str) -> Case | None:
 def unpinning(case: Case) -> Iterator[Remedy]:
     """Yield the one setting to leave to the plan, every one that suffices; or all of them together."""
     removable = [name for name in case.pinned if not is_required(case, name)]
-    found = []
-    for name in removable:
-        free = case.unpinned(name)
-        if search(free) is not None:
-            found.append((f"{name} ({shown(name, case.pinned[name])})", free))
+    found: dict[str, tuple[str, Case]] = {}
+    # A setting with others bound to it comes after those, because leaving fewer to the plan is the smaller change.
+    for name in sorted(removable, key=lambda name: len(case.bound_to(name))):
+        free, bound = case.unpinned(name), case.bound_to(name)
+        if found.keys().isdisjoint(bound) and search(free) is not None:
+            texts = [f"{one} ({shown(one, case.pinned[one])})" for one in (name, *bound)]
+            found[name] = (" with ".join(texts), free)
     if found:
-        yield Remedy(f"leave {' or '.join(text for text, _free in found)} to the plan", found[0][1])
+        texts = [text for text, _free in found.values()]
+        yield Remedy(f"leave {' or '.join(texts)} to the plan", next(iter(found.values()))[1])
     elif len(removable) > 1:
         free = case.unpinned(*removable)
         if search(free) is not None:

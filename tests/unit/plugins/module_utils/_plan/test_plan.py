@@ -171,6 +171,33 @@ def test_the_cost_of_a_setting_is_shown() -> None:
     assert re.fullmatch(r"yours; [0-9.]+ [MG]iB more at the peak than with [0-9,]+", row["reason"])
 
 
+@pytest.mark.parametrize("retention", ["100", "10000", "3000000"])
+def test_the_cost_of_revision_mode_is_compared_with_a_plan_without_its_retention(retention: str) -> None:
+    """A number of revisions has no meaning without its mode: periodic mode would read it as hours."""
+    pinned = {"auto_compaction_mode": "revision", "auto_compaction_retention": retention}
+    plan = plan_plan.plan("3.7.3", {}, 3, "2GB", pinned)
+    reason = flag(plan, "auto_compaction_mode")["reason"]
+    assert re.fullmatch(r"yours; [0-9.]+ [MG]iB (more|less) at the peak than with periodic", reason)
+
+
+@pytest.mark.parametrize(
+    ("pinned", "text"),
+    [
+        ({"auto_compaction_retention": "3000000"}, "What would fit: leave auto_compaction_retention (3000000) to the"),
+        # The fewest revisions that a plan chooses do not fit this quota either.
+        (
+            {"auto_compaction_retention": "10000", "quota_backend_bytes": "1GB"},
+            "What would fit: leave auto_compaction_mode (revision) with auto_compaction_retention (10000) to the plan",
+        ),
+    ],
+)
+def test_revision_mode_is_left_to_the_plan_with_its_retention(pinned: dict[str, Any], text: str) -> None:
+    workload = {"value_size": "1MB", "keys": 500, "puts_per_second": 1}
+    with pytest.raises(plan_plan.PlanInfeasible) as error:
+        plan_plan.plan("3.7.3", workload, 3, "2GB", {"auto_compaction_mode": "revision", **pinned})
+    assert text in str(error.value)
+
+
 @pytest.mark.parametrize(("value_size", "revisions"), [(100, "100000"), ("100KB", "1000")])
 def test_revision_mode_gets_as_many_revisions_as_memory_holds(value_size: Any, revisions: str) -> None:
     pinned = {"auto_compaction_mode": "revision", "quota_backend_bytes": -1}

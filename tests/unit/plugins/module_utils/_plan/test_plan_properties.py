@@ -46,7 +46,7 @@ WORKLOADS = st.fixed_dictionaries(
 )
 ASKED = st.tuples(st.sampled_from(VERSIONS), WORKLOADS, st.sampled_from([1, 3, 5]))
 BUDGETS = magnitudes(64, 32768).filter(lambda number: number >= 64)  # MiB
-PINS = st.fixed_dictionaries(
+OTHER_PINS = st.fixed_dictionaries(
     {},
     optional={
         "snapshot_count": magnitudes(1, 200_000),
@@ -57,10 +57,23 @@ PINS = st.fixed_dictionaries(
         "memory_max": st.integers(min_value=64, max_value=8192).map(lambda number: number * MIB),
         "memory_high": st.integers(min_value=64, max_value=8192).map(lambda number: number * MIB),
         "memory_mlock": st.booleans(),
-        "auto_compaction_mode": st.just("periodic"),
-        "auto_compaction_retention": st.sampled_from(["0", "1m", "5m", "2h"]),
     },
 )
+# The mode decides whether a retention is a time or a number of revisions.
+COMPACTIONS = st.one_of(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "auto_compaction_mode": st.just("periodic"),
+            "auto_compaction_retention": st.sampled_from(["0", "1m", "5m", "2h"]),
+        },
+    ),
+    st.fixed_dictionaries(
+        {"auto_compaction_mode": st.just("revision")},
+        optional={"auto_compaction_retention": st.sampled_from(["0", "1000", "10000", "3000000"])},
+    ),
+)
+PINS = st.builds(lambda others, compaction: {**others, **compaction}, OTHER_PINS, COMPACTIONS)
 quick = settings(suppress_health_check=[HealthCheck.filter_too_much])
 
 
@@ -164,8 +177,9 @@ def carried_out(text: str, asked: Asked, megabytes: int, pinned: dict[str, Any])
         yield version, workload, members, budget, {}
         return
     if text.startswith("leave "):
-        for name in re.findall(r"([a-z_]+) \(", text):
-            yield version, workload, members, budget, {k: v for k, v in pinned.items() if k != name}
+        for alternative in text.split(" or "):
+            left = re.findall(r"([a-z_]+) \(", alternative)
+            yield version, workload, members, budget, {k: v for k, v in pinned.items() if k not in left}
         return
     newer = re.fullmatch(r"etcd ([0-9.]+[0-9])", text)
     assert newer is not None, text
