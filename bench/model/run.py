@@ -14,7 +14,8 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SERIES
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import MIN_BUDGET, PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import MIN_BUDGET
 
 ONE_ESTIMATE = 0.050  # seconds, for the slowest run
 MANY, ALL_ESTIMATES = 10_000, 5.0  # workloads, seconds

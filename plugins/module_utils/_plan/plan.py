@@ -17,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     format_size,
     format_sizes_distinctly,
     parse_size,
+    round_up,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput, check_range, parse_input
@@ -25,13 +26,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import (
     LIMITS,
     MAX_MEMORY,
+    MIN_BUDGET,
     explain,
     smallest_budget,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search import search
 
-# Smaller budgets and volumes are refused.
-MIN_BUDGET = 64 * MIB
+# Smaller volumes are refused.
 MIN_VOLUME = 64 * MIB
 
 
@@ -40,7 +41,7 @@ class PlanInfeasible(ValueError):
 
 
 class Budgets(NamedTuple):
-    """The smallest memory budget that fits, and the smallest one without trade-offs, in bytes."""
+    """The smallest memory budget that fits, in whole MiB, and the smallest one without trade-offs, rounded up to a figure to type; in bytes."""
 
     minimum: int
     without_trade_offs: int
@@ -73,7 +74,7 @@ def plan(
 def budgets(
     version: Any, workload: Any, members: Any, settings: Any = None, volume_size: Any = None, db_size: int = 0
 ) -> Budgets:
-    """Return budgets to propose to a user who gave none, in round figures.
+    """Return budgets to propose to a user who gave none.
 
     Raises BadInput, UnknownVersion, or PlanInfeasible if more memory does not help.
     """
@@ -83,7 +84,7 @@ def budgets(
     low = smallest_budget(case)
     if low is None:
         raise PlanInfeasible(explain(case))
-    return Budgets(low, smallest_budget(case, lambda choice: choice.step == 0) or low)
+    return Budgets(low, round_up(smallest_budget(case, lambda choice: choice.step == 0) or low))
 
 
 def parse_case(

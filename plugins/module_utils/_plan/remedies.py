@@ -17,6 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
     MIB,
     format_count,
     format_size,
+    format_sizes_distinctly,
     round_up,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
@@ -35,8 +36,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search impo
     search,
 )
 
-# The search for a budget takes steps of STEP, up to MAX_MEMORY.
-STEP = 64 * MIB
+# The bounds of a budget. Smaller ones are refused, and larger ones do not help.
+MIN_BUDGET = 64 * MIB
 MAX_MEMORY = 1 << 44  # 16 TiB
 # The settings that limit memory; the others decide how much memory etcd takes.
 LIMITS = ("memory_max", "memory_high", "gomemlimit")
@@ -56,13 +57,13 @@ def explain(case: Case) -> str:
     full_database = database_problem(case, histories(case))
     if full_database is None:
         limit, name = case.memory_high, "MemoryHigh " if "memory_high" in case.pinned else ""
-        figures = minimal_plan(case)
-        needed = required_bytes(figures)
+        needed = required_bytes(minimal_plan(case))
         if not name:
-            limit, needed = case.memory_max, figures.required.memory_max_least
+            limit, needed = case.memory_max, budget_with_room(case, needed)
+        available, required = format_sizes_distinctly(limit, needed)
         text = (
-            f"no flags fit this workload into {name}{format_size(limit)}: with the smallest viable flags "
-            f"etcd {case.version} needs {format_size(needed)}, {format_size(max(needed - limit, 0))} more"
+            f"no flags fit this workload into {name}{available}: with the smallest viable flags "
+            f"etcd {case.version} needs {required}, {format_size(max(needed - limit, 0))} more"
         )
     else:
         text = f"no flags fit this workload: {full_database}"
@@ -75,6 +76,7 @@ def remedies_of(case: Case) -> Iterator[Remedy]:
     yield from unpinning(case)
     enough = smallest_budget(case.unpinned(*LIMITS))
     if enough is not None:
+        enough = round_up(enough)
         dropped = [name for name in LIMITS if name in case.pinned]
         also = f", with {' and '.join(dropped)} left to the plan" if dropped else ""
         yield Remedy(f"a memory budget of {format_size(enough)}{also}", replace(case.unpinned(*LIMITS), budget=enough))
@@ -158,24 +160,29 @@ def larger_volume(case: Case) -> Iterator[Remedy]:
             return
 
 
+def budget_with_room(case: Case, size: int) -> int:
+    """Return the smallest budget, in whole MiB, whose MemoryHigh has room for so many bytes. MemoryHigh has whole MiB, too."""
+    return memory_max(case.constants, divide_up(size, MIB) * MIB)
+
+
 def smallest_budget(case: Case, accept: Callable[[Choice], bool] = lambda choice: True) -> int | None:
-    """Return the smallest budget that fits and suits the pinned limits, in a round figure, or None if more memory does not help.
+    """Return the smallest budget, in whole MiB, that fits and suits the pinned limits, or None if more memory does not help.
 
     accept: a condition that the flags must meet.
     """
 
-    def fits(steps: int) -> bool:
-        choice = search(replace(case, budget=steps * STEP))
+    def fits(budget: int) -> bool:
+        choice = search(replace(case, budget=budget))
         return choice is not None and accept(choice)
 
-    low, high = 0, 1
+    low, high = MIN_BUDGET - MIB, MIN_BUDGET
     while not fits(high):
         low, high = high, high * 2
-        if high * STEP > MAX_MEMORY:
+        if high > MAX_MEMORY:
             return None
-    while high - low > 1:
-        middle = (low + high) // 2
+    while high - low > MIB:
+        middle = (low + high) // 2 // MIB * MIB
         low, high = (low, middle) if fits(middle) else (middle, high)
     # A MemoryHigh that equals the budget would never take effect, and Go may use all of GOMEMLIMIT.
     limit = max(case.pinned.get("memory_high", 0), case.pinned.get("gomemlimit", 0))
-    return round_up(max(high * STEP, memory_max(case.constants, limit)))
+    return max(high, memory_max(case.constants, limit))

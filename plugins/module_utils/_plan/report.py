@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB, format_size, pluralize
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB, format_size, pluralize, round_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
@@ -98,11 +98,7 @@ def summary(report: Report) -> list[str]:
     if report.budgets is not None and limits:
         texts.append(f"No budget was given: {format_size(found['budget'])} suits your {' and '.join(limits)}.")
     elif report.budgets is not None:
-        texts.append(
-            f"No budget was given: {format_size(report.budgets.without_trade_offs)} is the smallest budget at which followers may miss 30 s of "
-            "writes, Go's garbage collector has headroom, and the whole database stays in memory. "
-            f"A smaller budget trades some of this away, and below {format_size(report.budgets.minimum)} nothing fits."
-        )
+        texts.append(_proposal(found, report.budgets))
     own, planned = (figures["memory_max_least"] for figures in (report.defaults, found["estimate"]))
     over = own - found["memory_max"]
     verdict = f", {format_size(over)} more than MemoryMax" if over > 0 else ", which fits MemoryMax too"
@@ -113,6 +109,29 @@ def summary(report: Report) -> list[str]:
     growth = [note for note in report.defaults["notes"] if note.startswith("compaction is off")]
     texts += [f"With the default flags, too, {note}." for note in growth]
     return texts
+
+
+def _proposal(found: dict[str, Any], proposed: Budgets) -> str:
+    """Return why the plan proposes its budget. What a pinned setting decides, and what a single member has no use for, is no reason."""
+    budget = f"No budget was given: {format_size(proposed.without_trade_offs)} is, rounded up, the smallest budget"
+    if proposed.without_trade_offs == round_up(proposed.minimum):
+        return f"{budget} that fits."
+    pinned = {flag["name"] for flag in found["flags"] if flag["source"] == "pinned"}
+    reasons = []
+    if found["members"] > 1 and "snapshot_catchup_entries" not in pinned:
+        reasons.append("followers may miss 30 s of writes")
+    if "gogc" not in pinned:
+        reasons.append("Go's garbage collector has headroom")
+    reasons.append("the whole database stays in memory")
+    *others, last = reasons
+    comma = "," if len(others) > 1 else ""
+    joined = f"{', '.join(others)}{comma} and {last}" if others else last
+    return f"{budget} at which {joined}. A smaller budget trades something away, and below {_whole_mib(proposed.minimum)} nothing fits."
+
+
+def _whole_mib(size: int) -> str:
+    """Return a size of whole MiB exactly."""
+    return format_size(size) if round_up(size) == size else f"{size // MIB} MiB"
 
 
 def workload_rows(report: Report) -> list[tuple[str, ...]]:

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
@@ -74,11 +74,16 @@ def test_a_small_workload_keeps_the_defaults() -> None:
     assert "GOGC" not in plan["environment"]
 
 
-@pytest.mark.parametrize("pinned", [{"gomemlimit": "1900MB"}, {"memory_high": "1900MB"}, {"memory_max": "2GB"}])
-def test_proposed_budgets_are_not_below_pinned_limits(pinned: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("pinned", "minimum"),
+    [({"gomemlimit": "1900MB"}, 2000), ({"memory_high": "1900MB"}, 2000), ({"memory_max": "2GB"}, 2048)],
+)
+def test_proposed_budgets_are_not_below_pinned_limits(pinned: dict[str, Any], minimum: int) -> None:
+    """1900 MiB are 95 % of 2000 MiB, which is 2.0 GiB as a figure to type."""
     bounds = plan_plan.budgets("3.7.3", {}, 3, pinned)
-    assert bounds == (2 << 30, 2 << 30)
-    assert_fits(plan_plan.plan("3.7.3", {}, 3, bounds.minimum, pinned))
+    assert bounds == (minimum * MIB, 2 << 30)
+    plan_plan.plan("3.7.3", {}, 3, bounds.minimum, pinned)
+    assert_fits(plan_plan.plan("3.7.3", {}, 3, bounds.without_trade_offs, pinned))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -295,13 +300,27 @@ def test_a_split_into_more_keys_than_there_can_be_is_no_remedy() -> None:
 
 
 def test_remedies_hold_what_they_promise() -> None:
-    """The budget named in the error is one that works, and 64 MiB less is not."""
+    """The budget named in the error is one that works, and 1 MiB less is not."""
     with pytest.raises(plan_plan.PlanInfeasible) as error:
         plan_plan.plan("3.6.16", LARGE, 3, "256MB")
     size = str(error.value).split("a memory budget of ")[1].split(" MiB")[0]
     assert_fits(plan_plan.plan("3.6.16", LARGE, 3, f"{size}MiB"))
     with pytest.raises(plan_plan.PlanInfeasible):
-        plan_plan.plan("3.6.16", LARGE, 3, int(float(size) - 64) * MIB)
+        plan_plan.plan("3.6.16", LARGE, 3, int(float(size) - 1) * MIB)
+
+
+def test_a_budget_just_below_what_is_needed() -> None:
+    """MemoryHigh has whole MiB, so the message names the next budget that fits, never one that is 0 B away."""
+    enough = plan_plan.budgets("3.6.16", LARGE, 3).minimum
+    for budget in (enough - MIB // 2, enough - MIB):
+        try:
+            plan_plan.plan("3.6.16", LARGE, 3, budget)
+        except plan_plan.PlanInfeasible as error:
+            found = re.search(r"needs (\S+ \S+), (\S+ \S+) more", str(error))
+            assert found is not None, error
+            assert found.groups() == (format_size(enough), format_size(enough - budget))
+        else:
+            assert budget > enough - MIB
 
 
 @pytest.mark.parametrize(

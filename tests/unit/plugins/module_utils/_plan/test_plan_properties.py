@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload i
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import remedies as plan_remedies
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import describe
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -214,7 +217,7 @@ def test_each_remedy_does_what_it_says(asked: Asked, megabytes: int, pinned: dic
 @settings(parent=quick, max_examples=60)
 @given(asked=ASKED)
 def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
-    """The minimum budget fits and one step less does not; the budget without trade-offs trades nothing away."""
+    """The minimum budget fits and 1 MiB less does not; the budget without trade-offs trades nothing away."""
     version, workload, members = asked
     try:
         proposed = plan_plan.budgets(version, workload, members)
@@ -226,10 +229,32 @@ def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
     assert members == 1 or found["settings"]["snapshot_catchup_entries"] >= wanted
     assert proposed.minimum <= proposed.without_trade_offs
     plan_plan.plan(version, workload, members, proposed.minimum)
-    below = (proposed.minimum - 1) // plan_remedies.STEP * plan_remedies.STEP - plan_remedies.STEP
-    if below >= plan_plan.MIN_BUDGET and proposed.minimum < 1 << 30:
+    below = proposed.minimum - MIB
+    if below >= plan_remedies.MIN_BUDGET:
         with pytest.raises(plan_plan.PlanInfeasible):
             plan_plan.plan(version, workload, members, below)
+
+
+@settings(parent=quick, max_examples=60)
+@given(asked=ASKED, pinned=st.one_of(st.just({}), OTHER_PINS))
+def test_the_memory_that_is_needed_is_enough(asked: Asked, pinned: dict[str, Any]) -> None:
+    """The memory that a message calls needed, in whole MiB, fits; a byte less than the MiB before it does not."""
+    version, workload, members = asked
+    free = {name: value for name, value in pinned.items() if name not in plan_remedies.LIMITS}
+    case, _assumed = parsed(version, workload, members, free)
+    needed = plan_remedies.budget_with_room(case, plan_search.required_bytes(plan_search.minimal_plan(case)))
+    assume(plan_remedies.MIN_BUDGET < needed and plan_search.database_problem(case, histories(case)) is None)
+    assert plan_search.search(replace(case, budget=needed)) is not None
+    assert plan_search.search(replace(case, budget=needed - MIB)) is None
+
+
+def parsed(version: str, workload: Any, members: int, pinned: Any) -> tuple[Case, list[str]]:
+    """Return the case; the input is assumed to be valid."""
+    try:
+        return plan_plan.parse_case(version, workload, members, plan_remedies.MAX_MEMORY, pinned, None)
+    except BadInput:
+        assume(False)
+        raise
 
 
 @settings(max_examples=300)

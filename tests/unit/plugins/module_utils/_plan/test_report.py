@@ -10,13 +10,19 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import UnknownVersion, newest_release
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import GARBAGE, PARTS, caption, groups
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.html import page
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import prepare, summary, text_lines, title
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import (
+    Report,
+    prepare,
+    summary,
+    text_lines,
+    title,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import WIDTH
 
 LARGE: dict[str, Any] = {"value_size": "100KB", "keys": 20000, "puts_per_second": 200}
@@ -55,9 +61,68 @@ def test_without_a_budget_two_are_named() -> None:
     assert report.budgets is not None
     assert report.plan["budget"] == report.budgets.without_trade_offs
     said = summary(report)[0]
-    assert format_size(report.budgets.without_trade_offs) in said and format_size(report.budgets.minimum) in said
+    assert said.startswith(
+        f"No budget was given: {format_size(report.budgets.without_trade_offs)} is, rounded up, the smallest budget at which followers may miss "
+        "30 s of writes, Go's garbage collector has headroom, and the whole database stays in memory. A smaller budget "
+    )
     assert report.plan["settings"]["snapshot_catchup_entries"] >= 30 * LARGE["puts_per_second"]
-    plan(newest_release(), LARGE, 3, format_size(report.budgets.minimum))
+    assert_nothing_fits_below(report, LARGE, None)
+
+
+def assert_nothing_fits_below(report: Report, workload: dict[str, Any], settings: Any) -> None:
+    """Check the last sentence about budgets: a budget as it is written fits, and 1 MiB less does not."""
+    found = re.search(r"below ([0-9.]+ MiB|[0-9.]+ GiB) nothing fits", summary(report)[0])
+    assert found is not None, summary(report)[0]
+    asked = newest_release(), workload, report.plan["members"]
+    plan(*asked, found.group(1), settings)
+    with pytest.raises(PlanInfeasible):
+        plan(*asked, parse_size(found.group(1), "budget") - (1 << 20), settings)
+
+
+@pytest.mark.parametrize(
+    ("workload", "settings", "smallest"),
+    [
+        ({"value_size": 100, "keys": 10_000, "puts_per_second": 1}, {"quota_backend_bytes": -1}, 79),
+        ({"value_size": "1MB", "keys": 2000, "puts_per_second": 30}, {}, None),
+    ],
+)
+def test_the_smallest_budget_is_exact(workload: dict[str, Any], settings: Any, smallest: int | None) -> None:
+    report = prepare(workload=workload, settings=settings)
+    assert_nothing_fits_below(report, workload, settings)
+    if smallest is not None:
+        assert report.budgets is not None
+        assert report.budgets.minimum == smallest << 20
+
+
+@pytest.mark.parametrize(
+    ("members", "settings", "reasons"),
+    [
+        (1, {}, "Go's garbage collector has headroom and the whole database stays in memory"),
+        (
+            3,
+            {"snapshot_catchup_entries": 100},
+            "Go's garbage collector has headroom and the whole database stays in memory",
+        ),
+        (3, {"gogc": 20}, "followers may miss 30 s of writes and the whole database stays in memory"),
+        (3, {"gogc": 20, "snapshot_catchup_entries": 100}, "the whole database stays in memory"),
+    ],
+)
+def test_what_a_budget_cannot_buy_is_no_reason_for_it(members: int, settings: dict[str, Any], reasons: str) -> None:
+    said = summary(prepare(workload=LARGE, members=members, settings=settings))[0]
+    assert f"the smallest budget at which {reasons}. A smaller" in said
+
+
+def test_a_budget_without_anything_to_trade_away() -> None:
+    """All flags are pinned, so the smallest budget is the one without trade-offs."""
+    pinned = {
+        "snapshot_count": 500,
+        "snapshot_catchup_entries": 100,
+        "gogc": 100,
+        "memory_mlock": True,
+        "auto_compaction_retention": "5m",
+    }
+    report = prepare("3.5.5", {"puts_per_second": 0}, 1, settings=pinned)
+    assert summary(report)[0].endswith(" is, rounded up, the smallest budget that fits.")
 
 
 def test_pinned_memory_max_is_the_budget() -> None:
