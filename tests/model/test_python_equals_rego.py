@@ -39,7 +39,7 @@ FIGURES = [
     "db_hot",
     "memory_max_least",
 ]
-BAD_SIZES = ["", "KB", "-1", "1e3", "ten", "1,5MB", "01", "5 KBs", True, -5, [], {}]
+BAD_SIZES = [0.5, "", "KB", "-1", "1e3", "ten", "1,5MB", "01", "5 KBs", True, -5, [], {}]
 RETENTIONS = [
     "0",
     "1",
@@ -57,10 +57,11 @@ RETENTIONS = [
     "1m0.5s",
     "10000",
     5,
+    5.0,
     "99999h",
     "3us7ns",
 ]
-BAD_RETENTIONS = ["5", "5 m", "m", "", "-1h", "1d", True]
+BAD_RETENTIONS = [5.5, "5", "5 m", "m", "", "-1h", "1d", True]
 
 
 def any_workload(rng: random.Random) -> dict[str, Any]:
@@ -79,16 +80,19 @@ def any_workload(rng: random.Random) -> dict[str, Any]:
         else:
             top = min(field["max"], 10 ** rng.randint(0, 12))
             number = rng.randint(min(field["min"], top), top)
-            workload[name] = str(number) if draw > 0.95 else number
+            # Jinja and JSON write whole numbers as 50.0, too.
+            workload[name] = str(number) if draw > 0.95 else float(number) if draw > 0.9 else number
     return workload
 
 
 def any_settings(rng: random.Random) -> dict[str, Any]:
     """Draw settings; some contradict each other."""
     choices: dict[str, Any] = {
-        "snapshot_count": lambda: rng.choice([0, 1, 500, 10000, 100000, rng.randint(0, 10**8)]),
+        "snapshot_count": lambda: rng.choice([0, 1, 500, 10000.0, 100000, rng.randint(0, 10**8)]),
         "snapshot_catchup_entries": lambda: rng.choice([0, 1, 500, 5000, rng.randint(0, 10**8)]),
-        "quota_backend_bytes": lambda: rng.choice([0, -1, "8GB", "2GiB", rng.randint(1, 2**50)]),
+        "quota_backend_bytes": lambda: rng.choice(
+            [0, 0.0, -1, -1.0, "8GB", "2GiB", 4294967296.0, rng.randint(1, 2**50)]
+        ),
         "max_request_bytes": lambda: rng.choice([1572864, "10MB", "512MB", 536870912]),
         "gogc": lambda: rng.choice([1, 50, 100, "75", 400]),
         "gomemlimit": lambda: rng.choice([None, "1800MiB", "16MB", "100GB", rng.randint(2**24, 2**40)]),
@@ -119,7 +123,7 @@ def spoil(rng: random.Random, case: dict[str, Any]) -> None:
     elif name == "map":
         case[rng.choice(["workload", "settings"])] = rng.choice([[], "value_size=1"])
     elif name == "count":
-        case["workload"]["keys"] = rng.choice([0, -1, 10**12, "many", "1.5"])
+        case["workload"]["keys"] = rng.choice([0, -1, 10**12, "many", "1.5", 1.5])
     else:
         case["settings"]["memory_mlock"] = "yes"
 

@@ -13,13 +13,17 @@ import random
 import subprocess
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, budgets, plan
 
 from .tools import REPOSITORY, SOURCES, tool
 
 MEMBERS = 150
 # What says that no plan can hold the workload. The others are about what was pinned, or are stricter on purpose.
 REFUSING = {"memory/limit_below_estimate", "memory/restart_spike", "memory/quota_below_data"}
+# What says that a setting or a limit is refused. memory/gomemlimit_range also denies a GOMEMLIMIT below the live heap, which the plan accepts.
+INVALID = {"memory/unreadable", "memory/gomemlimit_ignored", "memory/gomemlimit_range"}
+OVER_LIMIT = ", over the memory limit of "
 
 
 def member(draw: random.Random) -> dict[str, Any]:
@@ -46,23 +50,39 @@ def member(draw: random.Random) -> dict[str, Any]:
     for name, values in pins.items():
         if draw.random() < 0.2:
             variables[name] = draw.choice(values)
+    if draw.random() < 0.4:
+        pin_a_limit(draw, variables)
     return variables
 
 
+def pin_a_limit(draw: random.Random, variables: dict[str, Any]) -> None:
+    """Pin a limit on memory, or what Go makes of it; sometimes at the budget, or above it."""
+    budget = variables["etcd_memory_budget"]
+    name = draw.choice(["etcd_memory_high", "etcd_memory_max", "etcd_gomemlimit", "etcd_gogc"])
+    share = draw.choice([0.3, 0.6, 0.9, 1, 2])
+    variables[name] = draw.choice([20, 100, 300]) if name == "etcd_gogc" else int(budget * share)
+
+
 def planned(variables: dict[str, Any]) -> bool:
-    """Whether a plan fits this workload."""
+    """Whether there is a plan for these variables."""
     stated = ("etcd_version", "etcd_workload", "etcd_memory_budget", "etcd_cluster_name")
     pinned = {name[5:]: value for name, value in variables.items() if name not in stated}
     try:
         plan(variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"], pinned)
-    except PlanInfeasible:
+    except (PlanInfeasible, BadInput):
         return False
     return True
 
 
-def test_linter_denies_what_the_plan_refuses() -> None:
-    draw = random.Random(20261121)
-    hosts = {f"n{number}": {**member(draw), "etcd_cluster_name": f"c{number}"} for number in range(MEMBERS)}
+def is_refusal(finding: dict[str, Any]) -> bool:
+    """Whether a finding says that there is no plan."""
+    if finding["code"] == "memory/gomemlimit_range":
+        return OVER_LIMIT in finding["msg"]
+    return finding["code"] in REFUSING | INVALID
+
+
+def findings_of(hosts: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Lint hosts, each of them a cluster."""
     document = {"_meta": {"hostvars": hosts}, "all": {"children": ["etcd"]}, "etcd": {"hosts": list(hosts)}}
     command = [tool("opa"), "eval", "--stdin-input", "--format", "json", "data.headroom.deny"]
     for source in SOURCES:
@@ -70,13 +90,73 @@ def test_linter_denies_what_the_plan_refuses() -> None:
     done = subprocess.run(
         command, input=json.dumps(document), capture_output=True, text=True, check=True, timeout=120, cwd=REPOSITORY
     )
-    findings = json.loads(done.stdout)["result"][0]["expressions"][0]["value"]
-    denied = {host for finding in findings if finding["code"] in REFUSING for host in finding["hosts"]}
+    findings: list[dict[str, Any]] = json.loads(done.stdout)["result"][0]["expressions"][0]["value"]
+    return findings
+
+
+def assert_agreement(hosts: dict[str, dict[str, Any]]) -> set[str]:
+    """Check that the linter denies exactly the hosts without a plan, and return these."""
+    findings = findings_of(hosts)
+    denied = {host for finding in findings if is_refusal(finding) for host in finding["hosts"]}
     refused = {host for host, variables in hosts.items() if not planned(variables)}
     differing = {
         host: (hosts[host], [finding["msg"] for finding in findings if host in finding["hosts"]])
         for host in denied ^ refused
     }
     assert not differing, json.dumps(differing, indent=1)
+    return refused
+
+
+def test_linter_denies_what_the_plan_refuses() -> None:
+    draw = random.Random(20261121)
+    hosts = {f"n{number}": {**member(draw), "etcd_cluster_name": f"c{number}"} for number in range(MEMBERS)}
+    refused = assert_agreement(hosts)
     # Both answers occur often enough to mean something.
     assert MEMBERS / 10 < len(refused) < MEMBERS * 9 / 10
+
+
+def test_limits_and_numbers_that_the_plan_refuses_or_accepts() -> None:
+    load = {"value_size": "100KB", "keys": 2000, "puts_per_second": 50}
+    given: dict[str, dict[str, Any]] = {
+        "high": {"etcd_memory_budget": "2GB", "etcd_memory_high": "150MB"},
+        "high-with-room": {"etcd_memory_budget": "2GB", "etcd_memory_high": "1900MB"},
+        "high-at-max": {"etcd_memory_budget": "2GB", "etcd_memory_high": "2GB"},
+        "high-at-pinned-max": {"etcd_memory_budget": "2GB", "etcd_memory_max": "1GB", "etcd_memory_high": "1GB"},
+        "high-above-budget": {"etcd_memory_budget": "1GB", "etcd_memory_high": "2GB"},
+        "max-above-budget": {"etcd_memory_budget": "1GB", "etcd_memory_max": "2GB"},
+        "max-below-budget": {"etcd_memory_budget": "2GB", "etcd_memory_max": "1GB"},
+        "go-above-budget": {"etcd_memory_budget": "1GB", "etcd_gomemlimit": "2GB"},
+        "float": {"etcd_memory_budget": 2147483648.0, "etcd_workload": {**load, "puts_per_second": 50.0}},
+        "fraction": {"etcd_memory_budget": "2GB", "etcd_workload": {**load, "puts_per_second": 50.5}},
+    }
+    hosts = {
+        name: {"etcd_version": "3.7.3", "etcd_workload": load, "etcd_cluster_name": name, **variables}
+        for name, variables in given.items()
+    }
+    assert assert_agreement(hosts) == {
+        "high",
+        "high-at-max",
+        "high-at-pinned-max",
+        "high-above-budget",
+        "max-above-budget",
+        "go-above-budget",
+        "fraction",
+    }
+
+
+def test_budgets_around_the_smallest_one() -> None:
+    """MemoryHigh has whole MiB, so a budget that is a little larger than the memory needed may not be enough."""
+    load = {"value_size": "100KB", "keys": 2000, "puts_per_second": 50}
+    smallest = budgets("3.7.3", load, 1).minimum
+    amounts = [smallest + offset for offset in range(-2 << 20, 2 << 20, 1 << 17)]
+    hosts = {
+        f"n{amount}": {
+            "etcd_version": "3.7.3",
+            "etcd_workload": load,
+            "etcd_memory_budget": amount,
+            "etcd_cluster_name": f"c{amount}",
+        }
+        for amount in amounts
+    }
+    refused = assert_agreement(hosts)
+    assert 0 < len(refused) < len(amounts)

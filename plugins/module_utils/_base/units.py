@@ -17,17 +17,25 @@ _SIZE = re.compile(r"(0|[1-9][0-9]{0,17})(?:\.([0-9]{1,9}))?\s*([KMGTP]?)(?:I?B)
 _COUNT = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
+def _whole_number(value: Any) -> int | None:
+    """Return an int, or a float without a fraction, as an int; None for anything else."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def parse_size(value: Any, name: str) -> int:
     """Return a size in bytes.
 
-    value: an int, or text such as "100KB", "100K", "100KiB", "1.5MB", "4096" (1 KB = 1024 bytes; fractions of a byte are
-        dropped).
+    value: a whole number (Jinja and JSON may write it as 50.0), or text such as "100KB", "100K", "100KiB", "1.5MB", "4096"
+        (1 KB = 1024 bytes; fractions of a byte are dropped).
     name: the variable, for the message.
     Raises ValueError for anything else, negative numbers included.
     """
-    if isinstance(value, int) and not isinstance(value, bool):
-        if value >= 0:
-            return value
+    number = _whole_number(value)
+    if number is not None:
+        if number >= 0:
+            return number
     elif isinstance(value, str):
         match = _SIZE.fullmatch(value.strip())
         if match is not None:
@@ -41,9 +49,10 @@ def parse_size(value: Any, name: str) -> int:
 
 
 def parse_count(value: Any, name: str) -> int:
-    """Return an integer that is given as one or as text. Raises ValueError."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
+    """Return an integer that is given as a whole number or as text. Raises ValueError."""
+    number = _whole_number(value)
+    if number is not None:
+        return number
     if isinstance(value, str) and _COUNT.fullmatch(value.strip()):
         return int(value)
     raise ValueError(f"{name} is {value!r}, which is not a whole number")

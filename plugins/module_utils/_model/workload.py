@@ -136,9 +136,12 @@ def _parse(value: Any, field: dict[str, Any], name: str) -> Any:
         return value
     if kind == "retention":
         # A bare number is valid: hours in periodic mode, revisions in revision mode.
-        if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise ValueError(f"{name} is {value!r}: write for example '5m', or '10000' in revision mode")
-        return str(value)
+        if isinstance(value, str):
+            return value
+        try:
+            return str(parse_count(value, name))
+        except ValueError:
+            raise ValueError(f"{name} is {value!r}: write for example '5m', or '10000' in revision mode") from None
     number = _parse_number(value, kind, field, name)
     check_range(number, field, name)
     return number

@@ -190,7 +190,7 @@ def minimal_plan(case: Case) -> Figures:
         memory_high=None,
         memory_max=None,
     )
-    if "gogc" not in case.pinned and not case.has_gomemlimit:
+    if "gogc" not in case.pinned and ("gomemlimit" in case.pinned or not case.has_gomemlimit):
         settings = replace(settings, gogc=case.rules["gogc_steps"][-1])
     if "gomemlimit" not in case.pinned and case.has_gomemlimit:
         settings = replace(settings, gomemlimit=ESTIMATE_SETTINGS["gomemlimit"]["min"])

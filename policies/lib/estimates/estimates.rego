@@ -5,6 +5,7 @@ package headroom.estimates
 
 import data.headroom.arithmetic
 import data.headroom.clusters
+import data.headroom.formulas
 import data.headroom.memory
 import data.headroom.memory.parse
 import data.headroom.minimal_plan
@@ -75,12 +76,53 @@ assume_a_workload if {
 	assumes_workload(profile)
 }
 
+# Whether a profile needs more than its limit. With a plan this is decided as plugins/module_utils/_plan/search.py does.
+exceeds(profile) if {
+	profile.etcd.planned
+	profile.estimate.restart_rss_anon_peak + profile.estimate.outside_go > _memory_high(profile)
+}
+
+exceeds(profile) if {
+	not profile.etcd.planned
+	profile.estimate.memory_max_least > profile.etcd.limit.bytes
+}
+
 # Only replaying the raft log at a restart exceeds the limit. An estimate has the larger figure of the two states, so the one for the running
 # member is computed here.
 fails_only_at_restart(profile) if {
+	exceeds(profile)
 	estimate := profile.estimate
-	estimate.memory_max_least > profile.etcd.limit.bytes
 	estimate.restart_rss_anon_peak > estimate.rss_anon_peak
-	running := estimate.rss_anon_peak + estimate.outside_go
-	arithmetic.scale_up(running, 1000, model.constants[estimate.series].memory_high) <= profile.etcd.limit.bytes
+	estimate.rss_anon_peak + estimate.outside_go <= _memory_high(profile)
 }
+
+# The plan sets MemoryHigh in whole MiB, unless it is pinned. Without a plan the same share of the limit counts.
+_memory_high(profile) := profile.estimate.settings.memory_high if {
+	_pins_memory_high(profile)
+} else := arithmetic.divide_down(share, _mib) * _mib if {
+	profile.etcd.planned
+	share := _share(profile)
+} else := _share(profile)
+
+_pins_memory_high(profile) if {
+	profile.etcd.planned
+	profile.estimate.settings.memory_high != null
+}
+
+_mib := 1048576
+
+# permille() rounds up; this share is rounded down.
+_share(profile) := (arithmetic.divide_down(limit, 1000) * factor) + arithmetic.divide_down((limit % 1000) * factor, 1000) if {
+	limit := profile.etcd.limit.bytes
+	factor := model.constants[profile.estimate.series].memory_high
+}
+
+# {bytes, limit, name}: what a profile that exceeds its limit needs, and the limit that is too low.
+shortage(profile) := {"bytes": needed, "limit": profile.estimate.settings.memory_high, "name": profile.etcd.names.memory_high} if {
+	_pins_memory_high(profile)
+	needed := profile.estimate.restart_rss_anon_peak + profile.estimate.outside_go
+} else := {"bytes": needed, "limit": profile.etcd.limit.bytes, "name": profile.etcd.limit.name} if {
+	profile.etcd.planned
+	size := profile.estimate.restart_rss_anon_peak + profile.estimate.outside_go
+	needed := formulas.memory_max(model.constants[profile.estimate.series], arithmetic.divide_up(size, _mib) * _mib)
+} else := {"bytes": profile.estimate.memory_max_least, "limit": profile.etcd.limit.bytes, "name": profile.etcd.limit.name}

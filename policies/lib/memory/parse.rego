@@ -59,7 +59,7 @@ _value(value, "mode", _) := value if value in {"periodic", "revision"}
 
 _value(value, "retention", _) := value if is_string(value)
 
-_value(value, "retention", _) := sprintf("%d", [value]) if is_number(value)
+_value(value, "retention", _) := sprintf("%d", [units.parse_count(value)]) if is_number(value)
 
 _value(value, "count", field) := number if {
 	number := units.parse_count(value)

@@ -57,10 +57,9 @@ _cluster_size(members) := "several" if {
 	members > 1
 } else := "single"
 
-# The lowest GOMEMLIMIT gives the smallest heap; releases without it need the lowest GOGC.
-_heap(version, series, pinned) := {} if {
-	pinned.gomemlimit
-} else := {"gomemlimit": model.estimate_settings.gomemlimit.min} if {
+# The lowest GOMEMLIMIT gives the smallest heap; releases without it, and a pinned one, need the lowest GOGC.
+_heap(version, series, pinned) := {"gomemlimit": model.estimate_settings.gomemlimit.min} if {
+	not pinned.gomemlimit
 	semver.compare(version, model.series[series].gomemlimit_since) >= 0
 } else := {"gogc": min(model.plan[series].gogc_steps)}
 

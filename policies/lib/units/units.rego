@@ -25,7 +25,7 @@ _nanoseconds := {
 }
 
 # Bytes of a number or of text such as "100KB" (1 KB = 1024 bytes).
-parse_size(value) := value if {
+parse_size(value) := floor(value) if {
 	_is_integer(value)
 	value >= 0
 }
@@ -38,8 +38,8 @@ parse_size(value) := bytes if {
 	bytes := (to_number(whole) * scale) + _fraction_of(fraction, scale)
 }
 
-# A whole number or its text.
-parse_count(value) := value if _is_integer(value)
+# A whole number or its text. floor() makes an integer of 50.0, which sprintf() needs.
+parse_count(value) := floor(value) if _is_integer(value)
 
 parse_count(value) := number if {
 	is_string(value)

@@ -26,7 +26,7 @@ problems contains result.problem(profile, profile.etcd.limit.name, text) if {
 	limit := profile.etcd.limit.bytes
 
 	# Otherwise memory/limit_below_estimate or memory/restart_spike reports it.
-	estimate.memory_max_least <= limit
+	not estimates.exceeds(profile)
 	needed := formulas.memory_max_with_snapshot(model.constants[estimate.series], estimate)
 	needed > limit
 	[required, available] := units.format_sizes_distinctly(needed, limit)

@@ -27,10 +27,9 @@ warn contains finding if {
 
 problems contains problem if {
 	some profile in estimates.profiles
-	limit := profile.etcd.limit.bytes
-	needed := profile.estimate.memory_max_least
-	needed > limit
-	[required, available] := units.format_sizes_distinctly(needed, limit)
+	estimates.exceeds(profile)
+	shortage := estimates.shortage(profile)
+	[required, available] := units.format_sizes_distinctly(shortage.bytes, shortage.limit)
 
 	# memory/restart_spike reports those.
 	not estimates.fails_only_at_restart(profile)
@@ -39,9 +38,9 @@ problems contains problem if {
 		required,
 		_largest(profile.estimate.components),
 		available,
-		profile.etcd.limit.name,
+		shortage.name,
 	])
-	problem := _with_assumption(profile, result.problem(profile, profile.etcd.limit.name, text))
+	problem := _with_assumption(profile, result.problem(profile, shortage.name, text))
 }
 
 _with_assumption(profile, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {

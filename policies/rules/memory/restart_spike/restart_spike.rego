@@ -28,17 +28,18 @@ problems contains problem if {
 	estimates.fails_only_at_restart(profile)
 	settings := profile.estimate.settings
 	settings.snapshot_count > settings.snapshot_catchup_entries
-	[required, limit] := units.format_sizes_distinctly(profile.estimate.memory_max_least, profile.etcd.limit.bytes)
+	shortage := estimates.shortage(profile)
+	[required, limit] := units.format_sizes_distinctly(shortage.bytes, shortage.limit)
 	text := sprintf("a restart replays up to %s entries (%s) of %s and needs %s, over the limit of %s (%s); running takes %s", [
 		units.format_count(settings.snapshot_count),
 		object.get(profile.etcd.names, "snapshot_count", "snapshot-count"),
 		units.format_size(profile.estimate.workload.value_size),
 		required,
 		limit,
-		profile.etcd.limit.name,
+		shortage.name,
 		units.format_size(profile.estimate.rss_anon_peak),
 	])
-	problem := _with_assumption(profile, result.problem(profile, object.get(profile.etcd.names, "snapshot_count", profile.etcd.limit.name), text))
+	problem := _with_assumption(profile, result.problem(profile, object.get(profile.etcd.names, "snapshot_count", shortage.name), text))
 }
 
 _with_assumption(profile, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {

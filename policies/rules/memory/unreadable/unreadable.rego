@@ -1,12 +1,13 @@
 # METADATA
 # title: The workload and the settings can be parsed
 # description: |
-#   An invalid size or an unknown key of the workload stops the deployment later, and no other rule about memory can run
-#   until it is fixed. etcd takes a quota in bytes: with 8 or 8192, meant as GiB or MiB, it refuses every write.
+#   An invalid size, an unknown key of the workload, or memory limits that contradict each other stop the deployment
+#   later, and no other rule about memory can run until an invalid value is fixed. etcd takes a quota in bytes: with 8 or
+#   8192, meant as GiB or MiB, it refuses every write.
 # custom:
 #   id: memory/unreadable
 #   severity: deny
-#   fix: Write it as documented; sizes are numbers of bytes or such as 100KB, 2GB
+#   fix: Write it as documented; sizes are numbers of bytes or such as 100KB, 2GB, and memory_high is below memory_max, which is at most the budget
 #   fix_in_files: Write it as documented; etcd takes sizes as numbers of bytes
 #   source: the documentation of etcd_memory_estimate
 package headroom.rules.memory.unreadable
@@ -48,6 +49,29 @@ problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	not budget in {null, ""}
 	not units.parse_size(budget)
 	text := sprintf("etcd_memory_budget is %v, which is not a valid size", [budget])
+}
+
+# The plan refuses limits that contradict each other. memory/gomemlimit_range reports a GOMEMLIMIT over the limit, and the model a MemoryHigh over
+# MemoryMax.
+problems contains result.problem(profile, name, text) if {
+	some profile in clusters.profiles
+	profile.etcd.planned
+	some setting in ["memory_max", "memory_high"]
+	name := profile.etcd.names[setting]
+	size := units.parse_size(profile.etcd.settings[setting])
+	budget := units.parse_size(profile.variables.etcd_memory_budget)
+	size > budget
+	[given, available] := units.format_sizes_distinctly(size, budget)
+	text := sprintf("%s (%s) is above etcd_memory_budget (%s)", [name, given, available])
+}
+
+problems contains result.problem(profile, name, text) if {
+	some profile in clusters.profiles
+	profile.etcd.planned
+	name := profile.etcd.names.memory_high
+	units.parse_size(profile.etcd.settings.memory_high) == profile.etcd.limit.bytes
+	limit := profile.etcd.limit
+	text := sprintf("%s (%s) equals %s, which becomes MemoryMax, so it would never take effect", [name, units.format_size(limit.bytes), limit.name])
 }
 
 # Also of members without a known release, and of those with an unknown setting.

@@ -24,6 +24,8 @@ test_no_sizes[text] if {
 test_counts if {
 	units.parse_count("-12") == -12
 	units.parse_count(12) == 12
+	units.format_count(units.parse_count(12000.0)) == "12,000"
+	units.format_size(units.parse_size(2048.0)) == "2.0 KiB"
 	not units.parse_count("1.5")
 }
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
     [
         (0, 0),
         (4096, 4096),
+        (4096.0, 4096),
         ("4096", 4096),
         ("100KB", 102400),
         ("100K", 102400),
@@ -36,18 +37,20 @@ def test_parse_size(text: Any, size: int) -> None:
     assert units.parse_size(text, "x") == size
 
 
-@pytest.mark.parametrize("bad", [-1, "-1", "", "KB", "ten", "1,5MB", "1e3", "01", "5 KBs", True, None, 1.5, [], "1 EB"])
+@pytest.mark.parametrize(
+    "bad", [-1, "-1", "", "KB", "ten", "1,5MB", "1e3", "01", "5 KBs", True, None, 1.5, -1.0, float("inf"), [], "1 EB"]
+)
 def test_parse_size_refuses(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"^etcd_workload\.value_size is .*which is not a valid size: .*100KB"):
         units.parse_size(bad, "etcd_workload.value_size")
 
 
-@pytest.mark.parametrize(("value", "count"), [(5, 5), ("5", 5), (" -5 ", -5), ("0", 0)])
+@pytest.mark.parametrize(("value", "count"), [(5, 5), (5.0, 5), ("5", 5), (" -5 ", -5), ("0", 0)])
 def test_parse_count(value: Any, count: int) -> None:
     assert units.parse_count(value, "x") == count
 
 
-@pytest.mark.parametrize("bad", ["", "1.0", 1.0, True, None, "5k", "²", "007"])
+@pytest.mark.parametrize("bad", ["", "1.0", 1.5, float("nan"), True, None, "5k", "²", "007"])
 def test_parse_count_refuses(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"^keys is .*not a whole number"):
         units.parse_count(bad, "keys")
