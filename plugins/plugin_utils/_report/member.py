@@ -56,9 +56,20 @@ def name(member: Member) -> str:
 
 def planned_peak(member: Member) -> int | None:
     """Return the planned peak of RssAnon in bytes, the higher one of running and restarting; None without a plan."""
+    return _planned(member, "rss_anon_peak", "restart_rss_anon_peak")
+
+
+def largest_planned_peak(member: Member) -> int | None:
+    """Return the planned peak of RssAnon in bytes at any time. With several members, any of them may lead while a follower receives a snapshot."""
+    several = (member.get("plan") or {}).get("members", 1) > 1
+    sending = ("follower_snapshot_rss_anon_peak",) if several else ()
+    return _planned(member, "rss_anon_peak", "restart_rss_anon_peak", *sending)
+
+
+def _planned(member: Member, *peaks: str) -> int | None:
+    """Return the largest of these figures of the plan's estimate, None without a plan."""
     estimate = (member.get("plan") or {}).get("estimate") or {}
-    peaks = [estimate.get(peak) for peak in ("rss_anon_peak", "restart_rss_anon_peak")]
-    return max((int(peak) for peak in peaks if peak is not None), default=None)
+    return max((int(estimate[peak]) for peak in peaks if estimate.get(peak) is not None), default=None)
 
 
 def largest(values: Iterable[int | None]) -> int | None:

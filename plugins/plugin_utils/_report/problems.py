@@ -18,9 +18,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member im
     best_view,
     io_classes,
     is_deployed,
+    largest_planned_peak,
     latency,
     name,
-    planned_peak,
     process,
     running_quota,
     size,
@@ -106,7 +106,7 @@ def _process_problems(etcd: Mapping[str, Any]) -> Iterator[str]:
 def _memory_problems(member: Member) -> Iterator[str]:
     """Report RssAnon against the plan and the limit, and the limit in force against the planned one."""
     etcd = process(member)
-    anon, planned, limit = etcd.get("rss_anon"), planned_peak(member), etcd.get("memory_limit")
+    anon, planned, limit = etcd.get("rss_anon"), largest_planned_peak(member), etcd.get("memory_limit")
     if anon and planned and anon > planned:
         measured, peak = format_sizes_distinctly(anon, planned)
         yield f"RssAnon {measured} is above the planned peak of {peak}: correct etcd_workload"
