@@ -122,7 +122,8 @@ def _print_suggestions(findings: list[Finding], document: dict[str, Any], source
     files = {}
     for path in variable_files(sources, os.path.isfile, _walk):
         try:
-            with open(path, encoding="utf-8") as stream:
+            # Without newline="" a file with CRLF would lose them, and the diff would not apply.
+            with open(path, encoding="utf-8", newline="") as stream:
                 files[path] = stream.read()
         except (OSError, UnicodeDecodeError):
             continue
@@ -137,7 +138,7 @@ def _print_suggestions(findings: list[Finding], document: dict[str, Any], source
         display.display(text, color=color)
     if suggested.left_out:
         display.display("\n".join(f"lint: {line}" for line in suggested.left_out))
-    return "\n".join(suggested.diff)
+    return "".join(f"{line}\n" for line in suggested.diff)
 
 
 def _walk(folder: str) -> list[str]:

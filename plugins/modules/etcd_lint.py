@@ -83,7 +83,7 @@ warned:
   sample:
     - "topology/even_members: etcd-1, etcd-2: cluster \"main\" has 2 members, which tolerate only as many failures as 1. Add or remove a member"
 suggested:
-  description: The unified diff, empty if no finding can be fixed by a value.
+  description: The unified diff as C(git apply) takes it, empty if no finding can be fixed by a value.
   returned: when linted with O(suggest)
   type: str
 msg:

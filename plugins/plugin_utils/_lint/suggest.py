@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import posixpath
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report import Finding
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.yaml_edits import obstacle, replaced, unified_diff
 
 FOLDERS = ("group_vars", "host_vars")
 # The variable with the keys of etcd's config file, where etcd refuses a number or a boolean in quotes.
@@ -115,21 +115,32 @@ def effective(found: list[Assignment], host: str, value: Any, groups: Mapping[st
     return mine[sizes.index(min(sizes))] if sizes.count(min(sizes)) == 1 else None
 
 
+def text_of(value: Any, node: Any) -> str:
+    """Return a value as text. A leading v of a version stays."""
+    if isinstance(value, str) and re.match(r"v\d", str(node.value)):
+        return f"v{value}"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def scalar_text(value: Any, node: Any, keeps_type: bool = False) -> str:
-    """Return a value as YAML in the style of the scalar that it replaces. A leading v of a version stays.
+    """Return a value as YAML in the style of the scalar that it replaces.
 
     keeps_type: whether a number or a boolean must not become a text.
     """
+    text = text_of(value, node)
     if keeps_type and not isinstance(value, str):
-        return json.dumps(value)
-    if isinstance(value, str) and re.match(r"v\d", str(node.value)):
-        value = f"v{value}"
-    text = value if isinstance(value, str) else json.dumps(value)
+        return text
     if node.style in ("'", '"'):
         return f"{node.style}{text}{node.style}"
-    if isinstance(value, str) and yaml.safe_load(text) != value:
-        return json.dumps(text)
-    return str(text)
+    return json.dumps(text) if isinstance(value, str) and not _is_plain(text) else text
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether YAML reads a text without quotes as this text."""
+    try:
+        return bool(yaml.safe_load(text) == text)
+    except (yaml.YAMLError, ValueError):
+        return False
 
 
 def suggest(
@@ -139,7 +150,7 @@ def suggest(
     groups: Mapping[str, Iterable[str]],
 ) -> Suggestions:
     """Return the diff that sets the values of the findings, and a line for each value that no change of a text would set."""
-    edits: dict[str, dict[tuple[int, int], str]] = {}
+    wishes: dict[tuple[str, int, int], list[_Wish]] = {}
     left_out: dict[tuple[str, str, str], list[str]] = {}
     for finding in findings:
         for name, value in finding.values.items():
@@ -147,19 +158,63 @@ def suggest(
             found = list(assignments(files, parts))
             for host in finding.hosts:
                 assignment = effective(found, host, value_at(hostvars.get(host, {}), parts), groups)
-                if assignment is None:
-                    why = "no YAML file of the inventory certainly sets it"
-                else:
-                    start, end = assignment.node.start_mark.index, assignment.node.end_mark.index
-                    text = scalar_text(value, assignment.node, parts[0] == CONFIG)
-                    if text != files[assignment.path][start:end]:
-                        edits.setdefault(assignment.path, {}).setdefault((start, end), text)
-                        continue
-                    why = f"{assignment.path} has this text already"
-                hosts = left_out.setdefault((name, json.dumps(value), why), [])
-                hosts += [host] if host not in hosts else []
-    diff = [line for path in sorted(edits) for line in _diff(path, files[path], edits[path])]
+                why = _why_not(files, assignment, value, parts)
+                if assignment is None or why:
+                    _leave_out(left_out, name, value, host, why)
+                    continue
+                wish = _Wish(
+                    name,
+                    value,
+                    host,
+                    scalar_text(value, assignment.node, parts[0] == CONFIG),
+                    text_of(value, assignment.node),
+                )
+                span = (assignment.path, assignment.node.start_mark.index, assignment.node.end_mark.index)
+                wishes.setdefault(span, []).append(wish)
+    changed = dict(files)
+    # From the last to the first, so that each change leaves the positions of the others.
+    for span in sorted(wishes, reverse=True):
+        path, start, end = span
+        why, wish = "", wishes[span][0]
+        after = replaced(changed[path], start, end, wish.replacement, wish.text)
+        if len({one.replacement for one in wishes[span]}) > 1:
+            why = f"{path} sets it once, and other findings need another value there"
+        elif after is None:
+            why = f"this value in {path} would change other parts of the file"
+        else:
+            changed[path] = after
+        for wish in wishes[span] if why else ():
+            _leave_out(left_out, wish.name, wish.value, wish.host, why)
+    diff = [line for path in sorted(files) for line in unified_diff(_shown(path), files[path], changed[path])]
     return Suggestions(diff, [_left_out(*key, hosts) for key, hosts in left_out.items()])
+
+
+class _Wish(NamedTuple):
+    """A value for a host: what replaces the scalar in the file, and the text that YAML must then read."""
+
+    name: str
+    value: Any
+    host: str
+    replacement: str
+    text: str
+
+
+def _why_not(files: Mapping[str, str], assignment: Assignment | None, value: Any, parts: list[str]) -> str:
+    """Return why a value is not suggested; empty if it is."""
+    if assignment is None:
+        return "no YAML file of the inventory certainly sets it"
+    text, node = files[assignment.path], assignment.node
+    written = obstacle(text, node)
+    if written:
+        return f"{assignment.path} writes it {written}"
+    if scalar_text(value, node, parts[0] == CONFIG) == text[node.start_mark.index : node.end_mark.index]:
+        return f"{assignment.path} has this text already"
+    return ""
+
+
+def _leave_out(left_out: dict[tuple[str, str, str], list[str]], name: str, value: Any, host: str, why: str) -> None:
+    hosts = left_out.setdefault((name, json.dumps(value), why), [])
+    hosts += [host] if host not in hosts else []
 
 
 def _left_out(name: str, value: str, why: str, hosts: list[str]) -> str:
@@ -168,11 +223,7 @@ def _left_out(name: str, value: str, why: str, hosts: list[str]) -> str:
     return f"{name} of {named}{more}: {why}; the value would be {value}"
 
 
-def _diff(path: str, text: str, edits: Mapping[tuple[int, int], str]) -> list[str]:
-    """Return a unified diff of one file. The edits are from the last to the first, so that each leaves the others' positions."""
-    changed = text
-    for (start, end), replacement in sorted(edits.items(), reverse=True):
-        changed = changed[:start] + replacement + changed[end:]
-    below = os.path.relpath(path)  # as `git apply` and `patch -p1` take it in the current directory
-    name = path.lstrip("/") if below.startswith(os.pardir) else below
-    return list(difflib.unified_diff(text.splitlines(), changed.splitlines(), f"a/{name}", f"b/{name}", lineterm=""))
+def _shown(path: str) -> str:
+    """Return the path as `git apply` and `patch -p1` take it in the current directory."""
+    below = os.path.relpath(path)
+    return path.lstrip("/") if below.startswith(os.pardir) else below

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.report import Finding
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.suggest import suggest
 
@@ -148,6 +150,79 @@ def test_one_line_for_many_hosts() -> None:
     hosts = tuple(f"e{number}" for number in range(5))
     found = suggest([finding(hosts, a=1), finding(hosts[:1], a=1)], {}, {}, {})
     assert [line.split(":")[0] for line in found.left_out] == ["a of e0, e1, e2 and 2 more"]
+
+
+@pytest.mark.parametrize(
+    ("text", "resolved", "why"),
+    [
+        ("a: &release 3.5.18\nb: *release\n", "3.5.18", "with an anchor, an alias or a tag"),
+        ("b: &release 3.5.18\na: *release\n", "3.5.18", "with an anchor, an alias or a tag"),
+        ("a: !!str 3.5.18\n", "3.5.18", "with an anchor, an alias or a tag"),
+        ("a: >-\n  3.5.18\nb: x\n", "3.5.18", "as a block of lines"),
+        ("a: |-\n  3.5.18\nb: x\n", "3.5.18", "as a block of lines"),
+        ("a:\nb: x\n", None, "without a value"),
+    ],
+)
+def test_a_scalar_that_is_more_than_its_text_is_left_out(text: str, resolved: Any, why: str) -> None:
+    found = suggest([finding(("e1",), a="3.6.16")], {"group_vars/etcd.yml": text}, {"e1": {"a": resolved}}, GROUPS)
+    assert found.diff == []
+    assert found.left_out == [f'a of e1: group_vars/etcd.yml writes it {why}; the value would be "3.6.16"']
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "value"),
+    [
+        # Two variables share one mapping.
+        ("b: &both {x: 2}\na: *both\n", 'a["x"]', 5),
+        # The text would end the quotes.
+        ("a: {x: '2'}\n", 'a["x"]', "it's"),
+        # It would end the entry of the mapping.
+        ("a: {x: 2}\n", 'a["x"]', "5, 3"),
+    ],
+)
+def test_a_change_of_anything_else_is_left_out(text: str, name: str, value: Any) -> None:
+    resolved = {"x": yaml.safe_load(text)["a"]["x"]}
+    found = suggest([finding(("e1",), **{name: value})], {"group_vars/etcd.yml": text}, {"e1": {"a": resolved}}, GROUPS)
+    assert found.diff == []
+    assert [line.split("; ")[0] for line in found.left_out] == [
+        f"{name} of e1: this value in group_vars/etcd.yml would change other parts of the file"
+    ]
+
+
+def test_different_values_at_one_place_are_a_conflict() -> None:
+    old = {"a": 2, "b": 1}
+    found = suggest(
+        [finding(("e1",), a=5), finding(("e2",), a=6, b=3)],
+        {"group_vars/etcd.yml": "a: 2\nb: 1\n"},
+        {"e1": old, "e2": old},
+        GROUPS,
+    )
+    assert [line for line in found.diff if line.startswith("+")] == ["+++ b/group_vars/etcd.yml", "+b: 3"]
+    why = "group_vars/etcd.yml sets it once, and other findings need another value there"
+    assert found.left_out == [f"a of e1: {why}; the value would be 5", f"a of e2: {why}; the value would be 6"]
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("a: 2\nb: x\n", "a: 5\nb: x\n"),
+        ("b: x\na: 2", "b: x\na: 5"),
+        ("a: 2\nb: x", "a: 5\nb: x"),
+        ("b: x\r\na: 2\r\n", "b: x\r\na: 5\r\n"),
+        ("b: x\r\na: 2", "b: x\r\na: 5"),
+        ('b: "x\u2028y\x85z"\na: 2 # \u2028\n', 'b: "x\u2028y\x85z"\na: 5 # \u2028\n'),
+        ("c: &one 1\nd: *one\na: 2\ne: >-\n  2\n\n", "c: &one 1\nd: *one\na: 5\ne: >-\n  2\n\n"),
+    ],
+)
+def test_git_applies_the_diff(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, changed: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "group_vars" / "etcd.yml"
+    path.parent.mkdir()
+    path.write_bytes(text.encode())
+    diff = suggest([finding(("e1",), a=5)], {"group_vars/etcd.yml": text}, {"e1": {"a": 2}}, GROUPS).diff
+    patch = "".join(f"{line}\n" for line in diff).encode()
+    subprocess.run(["git", "apply", "--whitespace=nowarn"], input=patch, check=True, timeout=30)
+    assert path.read_bytes() == changed.encode()
 
 
 @pytest.mark.parametrize(
