@@ -34,6 +34,7 @@ options:
       - C(keys), live keys (10000).
       - C(puts_per_second), writes a second at the peak (100).
       - C(clients), connections to one member (50).
+      - C(writers), those of them that put at once (as many as clients). Leave out connections that only read or watch.
       - C(tls), whether clients connect with TLS (true).
       - C(watch_streams), watch streams on one member (50).
       - C(watchers), watchers on one member (500).

@@ -183,7 +183,7 @@ def test_a_known_workload(series: str, run: Run, tmp_path: Path, fetches: list[t
     assert 0.95 * least / (outer[1] - outer[0]) <= measured <= 1.05 * most / (inner[1] - inner[0]), (least, most)
     assert workload["puts_per_second"] == max(1, round(measured))
     assert found["sizes"]["value"] == dict.fromkeys(("mean", "p50", "p90", "p99", "max"), VALUE)
-    assert {item["name"] for item in found["unknown"]} == {"clients", "range_size", "watched_ranges"}
+    assert {item["name"] for item in found["unknown"]} == {"clients", "writers", "range_size", "watched_ranges"}
     # It reads from a follower, and no more than it says.
     sample = idle["sample"]
     assert sample["member"] != idle["leader"] and 0 < sample["bytes"] <= sample["bytes_limit"]

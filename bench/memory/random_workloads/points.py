@@ -25,12 +25,16 @@ LOW_SHARE, LOW_BYTES = 0.05, 10 * MIB
 
 
 def workload_of(row: dict[str, str], moment: str) -> dict[str, Any]:
-    """Return a random case as the model's workload; in contrast to the other cases, watches are open during the puts, on connections of their own."""
+    """Return a random case as the model's workload.
+
+    In contrast to the other cases, watches are open during the puts, on connections of their own, which put nothing.
+    """
     puts = predict.workload_of({**row, "connections": "0"}, moment)
     return {
         **puts,
         **predict.watches_of(row, number(row, "streams")),
         "clients": puts["clients"] + number(row, "connections"),
+        "writers": puts["clients"],
     }
 
 

@@ -238,6 +238,7 @@ def _explain_unmeasurable(measured: Measured, members: list[MemberReading]) -> N
     files = [count for member in members if member.last and (count := member.last.count("open_files")) is not None]
     bound = f"; no member has more than {format_count(max(files))}, its open files" if files else ""
     measured.add_unknown("clients", f"etcd has no metric of client connections{bound}")
+    measured.add_unknown("writers", "etcd has no metric of the clients that put at once; at most as many as clients")
     measured.add_unknown(
         "watched_ranges", "etcd has no metric of the distinct ranges that are watched; at most as many as watchers"
     )

@@ -49,7 +49,7 @@ class Constants:
     write_batch_copies: int
     compaction_revisions: int
     compaction_rewritten: int
-    compaction_max: int
+    compaction_puts: int
     compaction_key: int
     freelist: int
     freelist_span: int
@@ -143,7 +143,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         write_batch_copies=1000,
         compaction_revisions=1000,
         compaction_rewritten=250,
-        compaction_max=0,
+        compaction_puts=0,
         compaction_key=20,
         freelist=2,
         freelist_span=16,
@@ -235,7 +235,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         write_batch_copies=1000,
         compaction_revisions=1000,
         compaction_rewritten=250,
-        compaction_max=0,
+        compaction_puts=0,
         compaction_key=20,
         freelist=2,
         freelist_span=16,
@@ -327,7 +327,7 @@ CONSTANTS_LOW: dict[str, Constants] = {
         write_batch_copies=1000,
         compaction_revisions=1000,
         compaction_rewritten=250,
-        compaction_max=0,
+        compaction_puts=0,
         compaction_key=20,
         freelist=2,
         freelist_span=16,
@@ -422,7 +422,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         write_batch_copies=1900,
         compaction_revisions=1000,
         compaction_rewritten=1000,
-        compaction_max=50331648,
+        compaction_puts=700,
         compaction_key=64,
         freelist=15,
         freelist_span=135,
@@ -514,7 +514,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         write_batch_copies=1900,
         compaction_revisions=1000,
         compaction_rewritten=1000,
-        compaction_max=50331648,
+        compaction_puts=700,
         compaction_key=64,
         freelist=15,
         freelist_span=135,
@@ -606,7 +606,7 @@ CONSTANTS_HIGH: dict[str, Constants] = {
         write_batch_copies=1900,
         compaction_revisions=1000,
         compaction_rewritten=1000,
-        compaction_max=50331648,
+        compaction_puts=700,
         compaction_key=64,
         freelist=15,
         freelist_span=135,

@@ -78,7 +78,8 @@ def component_reasons(figures: Figures) -> dict[str, str]:
     """Return the reason for the size of each component, by its name."""
     workload, db, constants = figures.workload, figures.db, figures.constants
     put = format_size(storage.put_size(workload))
-    in_flight = clients.requests_in_flight(constants, workload, figures.members)
+    rewritten = backend.rewritten_pages(constants, workload, figures.settings, db)
+    in_flight = clients.requests_in_flight(constants, workload, figures.members, rewritten)
     chunk = min(workload.keys + db.history, constants.restore_chunk)
     return {
         "base": "etcd itself, idle",

@@ -23,6 +23,13 @@ WORKLOAD: dict[str, Any] = {
         "at the peak": None,
     },
     "clients": {"kind": "count", "default": 50, "min": 0, "max": 10000000, "text": "client connections to one member"},
+    "writers": {
+        "kind": "count",
+        "default": None,
+        "min": 0,
+        "max": 10000000,
+        "text": "those of them that put at once; all clients by default",
+    },
     "tls": {"kind": "flag", "default": True, "text": "whether clients connect with TLS"},
     "watch_streams": {
         "kind": "count",

@@ -45,6 +45,7 @@ class Workload:
     keys: int
     puts_per_second: int
     clients: int
+    writers: int | None
     tls: bool
     watch_streams: int
     watchers: int

@@ -11,6 +11,8 @@ import data.headroom.arithmetic
 
 mib := 1048576
 
+microseconds := 1000000
+
 no_quota := 1125899906842624
 
 # Return the size of one put.
@@ -103,28 +105,35 @@ connections(constants, workload) := workload.clients * constants.connection_tls 
 	workload.tls
 } else := workload.clients * constants.connection
 
+# Return the clients of one member that put at once: as in the workload, or else all of them.
+writers(workload) := workload.clients if {
+	workload.writers == null
+} else := workload.writers
+
 # Return how busy the puts keep a member's log and database: rate × time of one put. At 1000 they are saturated.
 busy(constants, workload, members) := min([arithmetic.divide_up(workload.puts_per_second * (constants.put_busy + sent), 1000), 1000]) if {
 	sent := arithmetic.divide_up((put_size(workload) * members) * constants.put_busy_mib, mib)
 }
 
-# Return the puts in flight in the cluster: rate × latency, the longer the busier it is, and at most one for each client.
-requests_in_flight(constants, workload, members) := min([workload.clients * members, arithmetic.divide_up(workload.puts_per_second * latency, idle)]) if {
+# Return the puts in flight in the cluster: rate × latency, the longer the busier it is, and at most one for each client that puts.
+requests_in_flight(constants, workload, members, rewritten) := min([writers(workload) * members, arithmetic.divide_up(workload.puts_per_second * latency, idle) + waiting]) if {
 	latency := constants.request_time + arithmetic.divide_up(put_size(workload) * constants.request_time_mib, mib)
 	idle := max([1000 - busy(constants, workload, members), 1])
+	commit := arithmetic.scale_up(rewritten, constants.put_busy_mib, mib)
+	waiting := arithmetic.scale_up(workload.puts_per_second, commit, microseconds)
 }
 
 # Return the puts in flight on one member: those of its own clients, and those of other members, which raft brings to each.
-requests(constants, workload, members) := (own * (arithmetic.permille(put_size(workload), constants.request_copies) + constants.request_overhead)) + forwarded if {
-	puts := requests_in_flight(constants, workload, members)
+requests(constants, workload, members, rewritten) := (own * (arithmetic.permille(put_size(workload), constants.request_copies) + constants.request_overhead)) + forwarded if {
+	puts := requests_in_flight(constants, workload, members, rewritten)
 	own := arithmetic.divide_up(puts, members)
 	forwarded := (puts - own) * arithmetic.permille(put_size(workload), constants.request_forwarded)
 }
 
 # Return the events in flight to watchers: each stream marshals one event at a time.
-watch_events(constants, workload, members) := events * put_size(workload) if {
+watch_events(constants, workload, members, rewritten) := events * put_size(workload) if {
 	ranges := max([watched_ranges(workload), 1])
-	puts := min([requests_in_flight(constants, workload, members), ranges])
+	puts := min([requests_in_flight(constants, workload, members, rewritten), ranges])
 	events := min([puts * max([arithmetic.divide_up(workload.watchers, ranges) - 1, 0]), workload.watch_streams])
 }
 
@@ -143,17 +152,25 @@ deleted_revisions(constants, workload, settings, db) := 0 if {
 	settings.auto_compaction_mode == "revision"
 } else := min([db.history, workload.puts_per_second * min([settings.retention, constants.compaction_hour])])
 
-# Return what a compaction needs in one commit: the kept revisions that bbolt writes again, and the map of all kept revisions.
-compaction_batch(constants, workload, settings, db) := rewritten + ((min([deleted, 1]) * workload.keys) * constants.compaction_key) if {
+# Return the pages of kept revisions that bbolt writes again in one commit of a compaction, because they share a leaf with a deleted one.
+rewritten_pages(constants, workload, settings, db) := arithmetic.permille(kept, constants.compaction_rewritten) if {
 	deleted := deleted_revisions(constants, workload, settings, db)
 	beside := min([deleted, workload.keys, constants.compaction_revisions])
-	large := min([beside, arithmetic.divide_down(constants.compaction_revisions, constants.db_leaf_min)]) * db.revision
+	pairs := arithmetic.divide_down(min([deleted + workload.keys, constants.compaction_revisions]), constants.db_leaf_min)
+	large := min([beside, arithmetic.divide_down(pairs, constants.db_leaf_min)]) * db.revision
 	kept := max([large, beside * min([db.revision, constants.db_page])])
-	rewritten := min([arithmetic.permille(kept, constants.compaction_rewritten), constants.compaction_max])
 }
 
-# Return what the largest commit holds: the puts of one period, or the pages that a compaction rewrites, during which puts wait.
-largest_commit(constants, workload, settings, db) := max([write_batch(constants, workload, db), compaction_batch(constants, workload, settings, db)])
+# Return what a compaction needs in one commit: the kept revisions that bbolt writes again, and the map of all kept revisions.
+compaction_batch(constants, workload, settings, db) := rewritten_pages(constants, workload, settings, db) + kept_map if {
+	deleted := deleted_revisions(constants, workload, settings, db)
+	kept_map := (min([deleted, 1]) * workload.keys) * constants.compaction_key
+}
+
+# Return what the largest commit holds: the puts of one period, or what a compaction needs and the puts since the last commit.
+largest_commit(constants, workload, settings, db) := max([batch, compaction_batch(constants, workload, settings, db) + arithmetic.permille(batch, constants.compaction_puts)]) if {
+	batch := write_batch(constants, workload, db)
+}
 
 # Return bbolt's list of free pages: each page's id, and each span of them, which a large value leaves in one piece.
 freelist(constants, db) := arithmetic.permille(free, constants.freelist) + (spans * constants.freelist_span) if {
@@ -186,12 +203,14 @@ components(constants, workload, settings, members, db, entries) := {
 	"watches": watches(constants, workload),
 	"connections": connections(constants, workload),
 	"leases": workload.leases * constants.lease,
-	"requests": requests(constants, workload, members),
+	"requests": requests(constants, workload, members, rewritten),
 	"write_batch": largest_commit(constants, workload, settings, db),
 	"freelist": freelist(constants, db),
 	"range_answers": arithmetic.permille(workload.range_size, constants.range_copies),
-	"watch_events": watch_events(constants, workload, members),
+	"watch_events": watch_events(constants, workload, members, rewritten),
 	"start_up": start_up(constants, workload, settings, db),
+} if {
+	rewritten := rewritten_pages(constants, workload, settings, db)
 }
 
 # Return the live heap at the peak: the components that are always present.
@@ -231,15 +250,16 @@ restart_write_batch(constants, workload, db, batch) := min([batch, max([first, c
 }
 
 # Return the waiting requests at the start of a single member; several members first elect a leader.
-restart_requests(constants, members, requests) := 0 if {
+restart_requests(constants, members, waiting) := 0 if {
 	members > 1
-} else := min([arithmetic.permille(requests, constants.restart_requests), constants.restart_requests_max])
+} else := min([arithmetic.permille(waiting, constants.restart_requests), constants.restart_requests_max])
 
 # Return the live heap right after a restart, with the log since the last disk snapshot replayed into memory.
-restart_heap_live(constants, workload, settings, members, db, parts) := ((steady + log) + batch) + restart_requests(constants, members, parts.requests) if {
-	steady := (heap_live(parts) - parts.raft_log) - parts.write_batch
+restart_heap_live(constants, workload, settings, members, db, parts) := (((steady + log) + batch) + waiting) + restart_requests(constants, members, waiting) if {
+	steady := ((heap_live(parts) - parts.raft_log) - parts.write_batch) - parts.requests
 	log := settings.snapshot_count * raft_entry(constants, workload)
 	batch := restart_write_batch(constants, workload, db, parts.write_batch)
+	waiting := requests(constants, workload, members, 0)
 }
 
 # Return the garbage of a start, which reads every revision: what it allocates while the collector marks counts as live.

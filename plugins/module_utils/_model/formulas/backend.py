@@ -49,30 +49,42 @@ def deleted_revisions(constants: Constants, workload: Workload, settings: Settin
     )
 
 
-def compaction_batch(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
-    """Return what a compaction needs in one commit: the kept revisions that bbolt writes again, and the map of all kept revisions.
+def rewritten_pages(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return the pages of kept revisions that bbolt writes again in one commit of a compaction, because they share a leaf with a deleted one.
 
-    They share a leaf with a deleted revision, or are in the leaf that bbolt merges with it. A leaf has two revisions that are larger than a page, so
-    bbolt writes at most half of these again. Of more than the maximum, no effect on the peak was seen.
+    A leaf has two revisions that are larger than a page. If a share of the revisions is deleted, in random order, the kept ones beside a deleted one are
+    this share of the others: at most a quarter of all, if half of them are deleted.
 
     Unit: bytes
-    Source: server/storage/mvcc/kvstore_compaction.go and index.go; go.etcd.io/bbolt, node.go
+    Source: server/storage/mvcc/kvstore_compaction.go; go.etcd.io/bbolt, node.go
     """
     deleted = deleted_revisions(constants, workload, settings, db)
     beside = min(deleted, workload.keys, constants.compaction_revisions)
-    large = min(beside, constants.compaction_revisions // constants.db_leaf_min) * db.revision
+    pairs = min(deleted + workload.keys, constants.compaction_revisions) // constants.db_leaf_min
+    large = min(beside, pairs // constants.db_leaf_min) * db.revision
     kept = max(large, beside * min(db.revision, constants.db_page))
-    rewritten = min(permille(kept, constants.compaction_rewritten), constants.compaction_max)
-    return rewritten + min(deleted, 1) * workload.keys * constants.compaction_key
+    return permille(kept, constants.compaction_rewritten)
+
+
+def compaction_batch(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
+    """Return what a compaction needs in one commit: the kept revisions that bbolt writes again, and the map of all kept revisions.
+
+    Unit: bytes
+    Source: server/storage/mvcc/kvstore_compaction.go and index.go
+    """
+    deleted = deleted_revisions(constants, workload, settings, db)
+    kept_map = min(deleted, 1) * workload.keys * constants.compaction_key
+    return rewritten_pages(constants, workload, settings, db) + kept_map
 
 
 def largest_commit(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:
-    """Return what the largest commit holds: the puts of one period, or the pages that a compaction rewrites, during which puts wait.
+    """Return what the largest commit holds: the puts of one period, or what a compaction needs and the puts since the last commit.
 
     Unit: bytes
     Source: server/storage/mvcc/kvstore_compaction.go
     """
-    return max(write_batch(constants, workload, db), compaction_batch(constants, workload, settings, db))
+    batch = write_batch(constants, workload, db)
+    return max(batch, compaction_batch(constants, workload, settings, db) + permille(batch, constants.compaction_puts))
 
 
 def freelist(constants: Constants, db: Database) -> int:

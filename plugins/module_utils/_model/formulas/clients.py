@@ -8,9 +8,9 @@ Private to the collection. Pure, in the subset of Python that formulas/__init__.
 
 from __future__ import annotations
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille, scale_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.records import MIB, MICROSECONDS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.storage import put_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Workload
 
@@ -53,6 +53,15 @@ def connections(constants: Constants, workload: Workload) -> int:
     return workload.clients * constants.connection_tls if workload.tls else workload.clients * constants.connection
 
 
+def writers(workload: Workload) -> int:
+    """Return the clients of one member that put at once: as in the workload, or else all of them.
+
+    Unit: clients
+    Source: the workload
+    """
+    return workload.clients if workload.writers is None else workload.writers
+
+
 def busy(constants: Constants, workload: Workload, members: int) -> int:
     """Return how busy the puts keep a member's log and database: rate × time of one put. At 1000 they are saturated.
 
@@ -65,30 +74,34 @@ def busy(constants: Constants, workload: Workload, members: int) -> int:
     return min(divide_up(workload.puts_per_second * (constants.put_busy + sent), 1000), 1000)
 
 
-def requests_in_flight(constants: Constants, workload: Workload, members: int) -> int:
-    """Return the puts in flight in the cluster: rate × latency, the longer the busier it is, and at most one for each client.
+def requests_in_flight(constants: Constants, workload: Workload, members: int, rewritten: int) -> int:
+    """Return the puts in flight in the cluster: rate × latency, the longer the busier it is, and at most one for each client that puts.
+
+    While a compaction commits the pages that it has written again, puts wait.
 
     Unit: puts
     Source: Little's law, and the waiting time of a single queue; measured, see the constants
     """
     latency = constants.request_time + divide_up(put_size(workload) * constants.request_time_mib, MIB)
     idle = max(1000 - busy(constants, workload, members), 1)
-    return min(workload.clients * members, divide_up(workload.puts_per_second * latency, idle))
+    commit = scale_up(rewritten, constants.put_busy_mib, MIB)
+    waiting = scale_up(workload.puts_per_second, commit, MICROSECONDS)
+    return min(writers(workload) * members, divide_up(workload.puts_per_second * latency, idle) + waiting)
 
 
-def requests(constants: Constants, workload: Workload, members: int) -> int:
+def requests(constants: Constants, workload: Workload, members: int, rewritten: int) -> int:
     """Return the puts in flight on one member: those of its own clients, and those of other members, which raft brings to each.
 
     Unit: bytes
     Source: server/etcdserver/v3_server.go and raft.go; go.etcd.io/raft, raft.go
     """
-    puts = requests_in_flight(constants, workload, members)
+    puts = requests_in_flight(constants, workload, members, rewritten)
     own = divide_up(puts, members)
     forwarded = (puts - own) * permille(put_size(workload), constants.request_forwarded)
     return own * (permille(put_size(workload), constants.request_copies) + constants.request_overhead) + forwarded
 
 
-def watch_events(constants: Constants, workload: Workload, members: int) -> int:
+def watch_events(constants: Constants, workload: Workload, members: int, rewritten: int) -> int:
     """Return the events in flight to watchers: each stream marshals one event at a time.
 
     In the worst case the puts in flight are to different watched ranges. One event of each is part of the put.
@@ -97,6 +110,6 @@ def watch_events(constants: Constants, workload: Workload, members: int) -> int:
     Source: server/etcdserver/api/v3rpc/watch.go, sendLoop
     """
     ranges = max(watched_ranges(workload), 1)
-    puts = min(requests_in_flight(constants, workload, members), ranges)
+    puts = min(requests_in_flight(constants, workload, members, rewritten), ranges)
     events = min(puts * max(divide_up(workload.watchers, ranges) - 1, 0), workload.watch_streams)
     return events * put_size(workload)

@@ -10,7 +10,11 @@ from __future__ import annotations
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import freelist, largest_commit
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import (
+    freelist,
+    largest_commit,
+    rewritten_pages,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.clients import (
     connections,
     requests,
@@ -63,6 +67,7 @@ def components(
     Unit: bytes
     Source: the other formulas
     """
+    rewritten = rewritten_pages(constants, workload, settings, db)
     return Components(
         base=constants.base_heap,
         raft_log=entries * raft_entry(constants, workload),
@@ -71,11 +76,11 @@ def components(
         watches=watches(constants, workload),
         connections=connections(constants, workload),
         leases=workload.leases * constants.lease,
-        requests=requests(constants, workload, members),
+        requests=requests(constants, workload, members, rewritten),
         write_batch=largest_commit(constants, workload, settings, db),
         freelist=freelist(constants, db),
         range_answers=permille(workload.range_size, constants.range_copies),
-        watch_events=watch_events(constants, workload, members),
+        watch_events=watch_events(constants, workload, members, rewritten),
         start_up=start_up(constants, workload, settings, db),
     )
 

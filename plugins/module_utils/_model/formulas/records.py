@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MIB = 1024 * 1024
+# Microseconds of a second.
+MICROSECONDS = 1000 * 1000
 # The upper bound of a database without a quota, which keeps all figures finite.
 NO_QUOTA = 1024 * 1024 * 1024 * 1024 * 1024
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up, permille, scale_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import Constants
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.backend import put_in_batch
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.clients import requests
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.live_heap import (
     heap_live,
     waiting_revisions,
@@ -34,13 +35,13 @@ def restart_write_batch(constants: Constants, workload: Workload, db: Database, 
     return min(batch, max(first, constants.restart_batch))
 
 
-def restart_requests(constants: Constants, members: int, requests: int) -> int:
+def restart_requests(constants: Constants, members: int, waiting: int) -> int:
     """Return the waiting requests at the start of a single member; several members first elect a leader.
 
     Unit: bytes
     Source: measured, see the constants
     """
-    return 0 if members > 1 else min(permille(requests, constants.restart_requests), constants.restart_requests_max)
+    return 0 if members > 1 else min(permille(waiting, constants.restart_requests), constants.restart_requests_max)
 
 
 def restart_heap_live(
@@ -48,13 +49,16 @@ def restart_heap_live(
 ) -> int:
     """Return the live heap right after a restart, with the log since the last disk snapshot replayed into memory.
 
+    etcd compacts for the first time when its retention has passed. By then the replayed log is compacted, so no puts wait for a compaction.
+
     Unit: bytes
     Source: server/etcdserver/bootstrap.go
     """
-    steady = heap_live(parts) - parts.raft_log - parts.write_batch
+    steady = heap_live(parts) - parts.raft_log - parts.write_batch - parts.requests
     log = settings.snapshot_count * raft_entry(constants, workload)
     batch = restart_write_batch(constants, workload, db, parts.write_batch)
-    return steady + log + batch + restart_requests(constants, members, parts.requests)
+    waiting = requests(constants, workload, members, 0)
+    return steady + log + batch + waiting + restart_requests(constants, members, waiting)
 
 
 def restore_garbage(constants: Constants, workload: Workload, settings: Settings, db: Database) -> int:

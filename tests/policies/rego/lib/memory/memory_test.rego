@@ -61,6 +61,13 @@ test_watchers_of_a_shared_range_cost_less if {
 	shared.heap_live < apart.heap_live
 }
 
+test_only_writers_have_puts_in_flight if {
+	load := {"value_size": 100000, "puts_per_second": 1000, "clients": 50}
+	all_put := memory.estimate("3.7.3", load, {}, 1)
+	one_puts := memory.estimate("3.7.3", object.union(load, {"writers": 1}), {}, 1)
+	one_puts.rss_anon_peak < all_put.rss_anon_peak
+}
+
 test_a_start_waits_beyond_the_first_chunk if {
 	few := memory.estimate("3.7.3", {"keys": 10000, "puts_per_second": 0}, {}, 1)
 	many := memory.estimate("3.7.3", {"keys": 15000, "puts_per_second": 0}, {}, 1)

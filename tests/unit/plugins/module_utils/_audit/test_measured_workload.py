@@ -52,7 +52,8 @@ def test_a_plan_takes_the_measured_workload() -> None:
         "leases": 3,
         "tls": True,
     }
-    assert set(found.basis) == set(found.workload) and set(found.unknown) == {"clients", "range_size", "watched_ranges"}
+    assert set(found.basis) == set(found.workload)
+    assert set(found.unknown) == {"clients", "writers", "range_size", "watched_ranges"}
     assert "31, its open files" in found.unknown["clients"] and "2.0 KiB a second" in found.unknown["range_size"]
     problems: list[str] = []
     parse_workload(found.workload, problems)

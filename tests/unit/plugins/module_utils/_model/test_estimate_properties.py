@@ -51,6 +51,19 @@ def test_more_never_needs_less(
     assert all(after[total] >= before[total] for total in TOTALS)
 
 
+@settings(max_examples=100)
+@given(
+    version=st.sampled_from(VERSIONS),
+    workload=WORKLOADS,
+    writers=st.integers(min_value=0, max_value=10**6),
+    more=st.integers(min_value=1, max_value=1000),
+)
+def test_more_writers_never_need_less(version: str, workload: dict[str, int], writers: int, more: int) -> None:
+    flags = {"auto_compaction_retention": "5m"}
+    before, after = (estimate(version, {**workload, "writers": count}, flags) for count in (writers, writers + more))
+    assert all(after[total] >= before[total] for total in TOTALS)
+
+
 @settings(max_examples=200)
 @given(
     version=st.sampled_from(VERSIONS),

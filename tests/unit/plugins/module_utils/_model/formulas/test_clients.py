@@ -26,7 +26,7 @@ WATCHED = {"clients": 66, "watch_streams": 210, "watchers": 210, "watched_ranges
 def events(**fields: int) -> int:
     """Return the bytes of events in flight of that workload with other fields."""
     given = parse_input("3.7.3", {**BURST, **WATCHED, **fields}, {}, 1)
-    return clients.watch_events(CONSTANTS_HIGH["3.7"], given.workload, 1)
+    return clients.watch_events(CONSTANTS_HIGH["3.7"], given.workload, 1, 0)
 
 
 def test_events_to_many_watchers_of_one_key_are_in_the_peak() -> None:
@@ -45,10 +45,10 @@ def test_watchers_of_ranges_of_their_own_have_no_events_in_addition_to_the_put()
     assert events(watched_ranges=210) == events(watchers=0, watched_ranges=0) == events(puts_per_second=0) == 0
 
 
-def in_flight(members: int = 1, **fields: int) -> int:
-    """Return the puts in flight of values of 250 KiB, by 30 clients of each member."""
+def in_flight(members: int = 1, rewritten: int = 0, **fields: int) -> int:
+    """Return the puts in flight of values of 250 KiB, by 30 clients of each member. rewritten: the bytes of a compaction's commit."""
     given = parse_input("3.7.3", {"value_size": 256000, "clients": 30, **fields}, {}, members)
-    return clients.requests_in_flight(CONSTANTS_HIGH["3.7"], given.workload, members)
+    return clients.requests_in_flight(CONSTANTS_HIGH["3.7"], given.workload, members, rewritten)
 
 
 def test_few_puts_wait_for_an_idle_member() -> None:
@@ -63,11 +63,23 @@ def test_all_clients_wait_for_a_saturated_cluster() -> None:
     assert in_flight(puts_per_second=10000000, members=3) == 90
 
 
+def test_only_clients_that_put_have_puts_in_flight() -> None:
+    assert in_flight(puts_per_second=307, members=3, writers=1) == 3
+    assert in_flight(puts_per_second=50, writers=1) == 1
+    assert in_flight(puts_per_second=307, writers=0) == 0
+
+
+def test_puts_wait_while_a_compaction_commits() -> None:
+    assert in_flight(puts_per_second=50, rewritten=20 << 20) == 4 + 9  # 20 MiB take 180 ms
+    assert in_flight(puts_per_second=50, rewritten=20 << 30) == 30, "each client waits for one put"
+    assert in_flight(puts_per_second=0, rewritten=20 << 20) == 0
+
+
 def test_a_member_keeps_fewer_copies_of_puts_that_others_forward() -> None:
     given = parse_input("3.7.3", {"value_size": 256000, "clients": 30, "puts_per_second": 307}, {}, 3)
     constants = CONSTANTS_HIGH["3.7"]
     copies = (30 * 6 + 60 * 5) * storage.put_size(given.workload)
-    assert clients.requests(constants, given.workload, 3) == copies + 30 * constants.request_overhead
+    assert clients.requests(constants, given.workload, 3, 0) == copies + 30 * constants.request_overhead
 
 
 @pytest.mark.parametrize(("version", "measured"), [("3.5.35", 229), ("3.6.16", 237), ("3.7.3", 239)])

@@ -5,10 +5,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.constants import CONSTANTS_HIGH
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import restart, storage
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas import (
+    clients,
+    live_heap,
+    restart,
+    storage,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
 
 # Starts that read this many revisions, without a raft log and without clients. peak: RssAnon in MiB, the highest of five starts.
@@ -69,6 +76,21 @@ def test_the_replayed_log_is_in_memory_while_a_start_reads_the_database() -> Non
 
 def test_gomemlimit_presses_the_garbage_of_a_start_down() -> None:
     assert start_peak("3.7.3", 300000, 2822, gomemlimit=64 << 20) == 64  # 60 to 61 measured
+
+
+def test_no_puts_wait_for_a_compaction_right_after_a_start() -> None:
+    load = {"value_size": 100000, "keys": 5000, "puts_per_second": 100, "clients": 200}
+    given = parse_input("3.7.3", load, {"auto_compaction_retention": "10s"}, 1)
+    constants = CONSTANTS_HIGH["3.7"]
+    db = storage.database(constants, given.workload, given.settings)
+    parts = live_heap.components(constants, given.workload, given.settings, 1, db, 100)
+    idle = clients.requests(constants, given.workload, 1, 0)
+    assert parts.requests > 2 * idle, "while it runs, puts wait"
+    lives = [
+        restart.restart_heap_live(constants, given.workload, given.settings, 1, db, replace(parts, requests=size))
+        for size in (parts.requests, idle)
+    ]
+    assert lives[0] == lives[1]
 
 
 def test_a_peak_while_the_database_is_read_counts_as_a_restart() -> None:
