@@ -16,7 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 
 from bench.memory.cases import SERIES, Case
 
-SEEDS = range(1, 35)
+SEEDS = range(1, 41)
 LAST_FITTED, FIRST_UNSEEN = 20, 35
 PARTS = ("random", "held out", "unseen")
 # How long a case lasts, and what it may reach: puts and bytes a second of all clients on a slow disk, for one member.
