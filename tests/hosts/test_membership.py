@@ -206,7 +206,9 @@ def test_a_second_replacement_does_not_touch_the_member_of_the_first(site, folde
         os.killpg(process.pid, signal.SIGCONT)
 
     with writing():
-        second = site.act_at("Choose the update order", replace_first, *command("playbooks/replace.yml", three, **asked))
+        second = site.act_at(
+            "Choose the update order", replace_first, *command("playbooks/replace.yml", three, **asked)
+        )
     text = " ".join(second.output.split())
     assert second.code != 0 and "another play has changed etcd-3 since this run was planned" in text, second.output
     assert {**started(site, "etcd-3"), "id": member_id(site, "etcd-3")} == after
