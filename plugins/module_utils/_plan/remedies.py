@@ -161,7 +161,7 @@ def larger_volume(case: Case) -> Iterator[Remedy]:
 
 
 def budget_with_room(case: Case, size: int) -> int:
-    """Return the smallest budget, in whole MiB, whose MemoryHigh has room for so many bytes. MemoryHigh has whole MiB, too."""
+    """Return the smallest budget, in whole MiB, whose MemoryHigh has room for ``size`` bytes. MemoryHigh has whole MiB, too."""
     return memory_max(case.constants, divide_up(size, MIB) * MIB)
 
 

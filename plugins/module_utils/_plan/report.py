@@ -112,7 +112,7 @@ def summary(report: Report) -> list[str]:
 
 
 def _proposal(found: dict[str, Any], proposed: Budgets) -> str:
-    """Return why the plan proposes its budget. What a pinned setting decides, and what a single member has no use for, is no reason."""
+    """Return why the plan proposes its budget. Pinned settings, and what a single member has no use for, are left out."""
     budget = f"No budget was given: {format_size(proposed.without_trade_offs)} is, rounded up, the smallest budget"
     if proposed.without_trade_offs == round_up(proposed.minimum):
         return f"{budget} that fits."
