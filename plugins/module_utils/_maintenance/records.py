@@ -19,6 +19,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import write_atomically
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import format_gauge
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
 
 OPERATIONS = ("defrag", "snapshot", "drill", "integrity")
 # The role etcd_maintenance writes this file, and configures this directory.
@@ -69,8 +70,8 @@ def new_record(operation: str, cluster: str, began: float, seconds: float, found
 def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
     """Save a record as the last one of its operation. Returns the saved record.
 
-    It keeps from earlier ones ``last_done`` (unless the record has it), ``last_settled_at``, the newest backup that is known, and
-    whether that failed its drill. It keeps nothing from those of another cluster.
+    It keeps from earlier ones ``last_done`` (unless the record has it), ``last_settled_at``, the newest backup that is known,
+    whether that failed its drill, and members that differed. It keeps nothing from those of another cluster.
     """
     path = os.path.join(state_dir, f"{record['operation']}.json")
     before, cluster = read_record(path) or {}, record.get("cluster", "")
@@ -85,8 +86,32 @@ def save_record(state_dir: str, record: Mapping[str, Any]) -> dict[str, Any]:
         saved["newest_at"] = before["newest_at"]  # the age of the newest backup grows while backups fail
     if "backup_bad" not in record and before.get("backup_bad"):
         saved["backup_bad"] = True  # a drill that could not be carried out refutes nothing
+    if record["operation"] == "integrity" and before:
+        saved.update(_kept_comparison(record, before))
     write_atomically(path, json.dumps(saved, indent=2) + "\n")
     return saved
+
+
+def _kept_comparison(record: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries that keep what an earlier comparison found wrong, for a record that neither confirms nor refutes it.
+
+    ``comparison``, and ``compared_at`` (when it was made), while this host is the one that compares. Once another host compares, its metrics
+    are the ones that count: ``former_comparison`` has both entries, and only the plans of new members read it.
+    """
+    own, kept = record.get("comparison") or {}, before.get("comparison") or {}
+    # A single voting member sets last_done: there is nothing to compare with.
+    if "last_done" in record or own.get("verdict", hashes.UNKNOWN) != hashes.UNKNOWN:
+        return {}
+    earlier = {"comparison": kept, "compared_at": before.get("compared_at", before["started_at"])}
+    former = {"former_comparison": before["former_comparison"]} if before.get("former_comparison") else {}
+    found_difference = kept.get("verdict") in (hashes.DIFFER, hashes.UNDECIDED)
+    if record["result"] == "skipped":
+        return {"former_comparison": earlier} if found_difference else former
+    # A member that returns no status does not report its alarms either.
+    corrupt = sorted({*kept.get("corrupt", []), *own.get("corrupt", [])})
+    if found_difference or (corrupt and not own):
+        return {**({} if found_difference else former), **earlier, "comparison": {**kept, "corrupt": corrupt}}
+    return {**former, "comparison": {**own, "corrupt": corrupt}} if own else former
 
 
 def read_record(path: str) -> dict[str, Any] | None:
@@ -194,7 +219,7 @@ def _integrity_gauges(labels: Mapping[str, str], found: Mapping[str, Any] | None
 
 
 def summarize(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str]) -> list[str]:
-    """Return a line for the last run of each operation, and another one for its last run that did something.
+    """Return a line for the last run of each operation, one for what an earlier comparison found wrong, and one for the last run that did something.
 
     timers: for each operation when its timer elapses next, as text; empty if the timer is inactive.
     """
@@ -206,7 +231,15 @@ def summarize(records: Mapping[str, Mapping[str, Any]], timers: Mapping[str, str
             continue
         reason = record["reason"].rstrip(".")  # the reason of a drill is a sentence
         lines.append(f"{operation:9} {record['result']:7} {record['started_at']}  {reason}; next: {following}")
+        kept = record if record.get("compared_at") else record.get("former_comparison")
+        if kept:
+            lines.append(f"{'':9} {'before':7} {kept['compared_at']}  {_describe_comparison(kept['comparison'])}")
         done = record.get("last_done")
         if done and record["result"] != "done":
             lines.append(f"{'':9} {'before':7} {done['started_at']}  {done['reason']}")
     return lines
+
+
+def _describe_comparison(found: Mapping[str, Any]) -> str:
+    corrupt = f"; the alarm CORRUPT is set for {', '.join(found['corrupt'])}" if found["corrupt"] else ""
+    return f"{hashes.describe(found)}{corrupt}"

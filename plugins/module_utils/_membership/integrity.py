@@ -32,13 +32,24 @@ def hash_lines(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def newest_record(records: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the newest record of the timer that compares the members, on any host; empty if none compared them."""
-    compared = [record for record in records if record and record.get("comparison")]
-    return max(compared, key=lambda record: str(record["started_at"]), default={})
+    """Return the newest comparison with a result in the records of the hosts' timers, and when it was made; empty if there is none.
+
+    records: ``integrity`` of ``_maintenance.records``. Keys of the result: ``comparison``, ``compared_at``.
+    """
+    found = []
+    for record in records:
+        for one in (record, record.get("former_comparison"), record.get("last_done")):
+            comparison = (one or {}).get("comparison") or {}
+            if one and comparison.get("verdict", hashes.UNKNOWN) != hashes.UNKNOWN:
+                found.append({"comparison": comparison, "compared_at": one.get("compared_at") or one["started_at"]})
+    return max(found, key=lambda one: str(one["compared_at"]), default={})
 
 
 def record_problems(record: Mapping[str, Any], members: Iterable[str], where: str) -> list[str]:
-    """Return why no host may join: the last comparison found that the data to copy may be wrong. members: names of the remaining members."""
+    """Return why no host may join: the last comparison found that the data to copy may be wrong.
+
+    record: as ``newest_record`` returns it. members: names of the remaining members.
+    """
     found = record.get("comparison") or {}
     wrong = [name for name in found.get("differing", []) if name in members]
     if found.get("verdict") == hashes.UNDECIDED:
@@ -48,7 +59,7 @@ def record_problems(record: Mapping[str, Any], members: Iterable[str], where: st
     else:
         return []
     return [
-        f"{where}: the last comparison of the members ({record['started_at']}) says that {hashes.describe(found)}. A member that joins copies the data of "
+        f"{where}: the last comparison of the members ({record['compared_at']}) says that {hashes.describe(found)}. A member that joins copies the data of "
         f"another one: {remedy}. `headroom integrity` on the leader's host compares them again"
     ]
 

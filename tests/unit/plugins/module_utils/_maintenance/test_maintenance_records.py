@@ -8,10 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import records
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import parse_samples
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import integrity, records
 
 DONE = {
     "operation": "defrag",
@@ -163,3 +167,76 @@ def test_metrics_of_members_that_were_not_compared() -> None:
     for name, value in (("m1", 0), ("m2", 0), ("m3", 1)):
         assert f'headroom_integrity_not_compared{{cluster="c",member="m1",compared="{name}"}} {value}' in lines
     assert not any("integrity_differs" in line and 'compared="m3"' in line for line in lines)
+
+
+VOTERS = ["m1", "m2", "m3"]
+AGREES = hashes.judge(VOTERS, {name: hashes.Hash("a", 5) for name in VOTERS}, 100)
+DIFFERS = hashes.judge(VOTERS, {name: hashes.Hash("b" if name == "m3" else "a", 5) for name in VOTERS}, 100)
+CORRUPT = replace(AGREES, corrupt=["m3"])
+UNKNOWN = hashes.Comparison(hashes.UNKNOWN, unknown=dict.fromkeys(VOTERS, "returned no status"))
+FAILED = {"result": "failed", "reason": "SIGTERM ended it before it had finished", "settled": False}
+SKIPPED = {"result": "skipped", "reason": "m2 leads, and its host compares the members", "settled": True}
+ONLY_VOTER = {**SKIPPED, "last_done": None}
+
+
+def run_integrity(state: Path, day: int, found: dict[str, Any] | hashes.Comparison) -> dict[str, Any]:
+    """Save the record of a run on a day of November as the program does it."""
+    found = integrity.record_of(found) if isinstance(found, hashes.Comparison) else found
+    started = {"operation": "integrity", "started_at": f"2026-11-{day:02}T04:15:00Z", "seconds": 2.0, "cluster": "c"}
+    return records.save_record(str(state), {**started, **found})
+
+
+def alarming(record: dict[str, Any]) -> list[str]:
+    """Return the members for which EtcdMembersDiffer fires, and the name of the gauge on which EtcdCorruptAlarm fires."""
+    samples = parse_samples(records.format_metrics("c", "m1", {"integrity": record}, {}))
+    names = ("headroom_integrity_differs", "headroom_integrity_corrupt_alarms")
+    found = [sample for sample in samples if sample.name in names and sample.value == 1]
+    return [sample.label("compared") or "corrupt_alarms" for sample in found]
+
+
+@pytest.mark.parametrize("run", [FAILED, UNKNOWN], ids=["interrupted", "too few answered"])
+@pytest.mark.parametrize(("found", "gauge"), [(DIFFERS, "m3"), (CORRUPT, "corrupt_alarms")], ids=["hashes", "alarm"])
+def test_a_run_without_a_result_keeps_what_an_earlier_one_found(
+    tmp_path: Path, found: hashes.Comparison, gauge: str, run: dict[str, Any] | hashes.Comparison
+) -> None:
+    run_integrity(tmp_path, 1, AGREES)
+    assert alarming(run_integrity(tmp_path, 8, found)) == [gauge]
+    for day in (15, 22):
+        assert alarming(run_integrity(tmp_path, day, run)) == [gauge], day
+    for cleared in (AGREES, ONLY_VOTER):
+        run_integrity(tmp_path, 23, found)
+        run_integrity(tmp_path, 24, run)
+        assert alarming(run_integrity(tmp_path, 25, cleared)) == []
+        assert alarming(run_integrity(tmp_path, 26, run)) == []
+
+
+def test_an_alarm_that_a_run_without_a_result_found_is_added(tmp_path: Path) -> None:
+    run_integrity(tmp_path, 8, DIFFERS)
+    saved = run_integrity(tmp_path, 15, replace(UNKNOWN, corrupt=["m3"]))
+    assert alarming(saved) == ["m3", "corrupt_alarms"]
+    assert alarming(run_integrity(tmp_path, 22, FAILED)) == ["m3", "corrupt_alarms"]
+    assert (saved["compared_at"], saved["started_at"]) == ("2026-11-08T04:15:00Z", "2026-11-15T04:15:00Z")
+
+
+def test_the_status_shows_what_an_earlier_comparison_found_before_an_older_success(tmp_path: Path) -> None:
+    run_integrity(tmp_path, 1, AGREES)
+    run_integrity(tmp_path, 8, replace(DIFFERS, corrupt=["m3"]))
+    for run in (FAILED, SKIPPED):
+        last, found, done = records.summarize({"integrity": run_integrity(tmp_path, 15, run)}, {})
+        assert run["reason"] in last
+        assert " ".join(found.split()) == (
+            "before 2026-11-08T04:15:00Z m3 differs from the majority at revision 100: a (m1, m2); b (m3); the alarm CORRUPT is set for m3"
+        )
+        assert "2026-11-01T04:15:00Z" in done and "have the same hash" in done
+
+
+def test_the_metrics_of_a_host_that_compares_no_longer_report_what_it_found(tmp_path: Path) -> None:
+    """Another host may have compared the repaired members since: the alert takes the maximum of all hosts."""
+    run_integrity(tmp_path, 8, DIFFERS)
+    assert alarming(run_integrity(tmp_path, 15, SKIPPED)) == []
+    saved = run_integrity(tmp_path, 22, FAILED)
+    assert alarming(saved) == [] and "comparison" not in saved
+    assert saved["former_comparison"] == {"comparison": DIFFERS.as_dict(), "compared_at": "2026-11-08T04:15:00Z"}
+    assert alarming(run_integrity(tmp_path, 23, replace(UNKNOWN, corrupt=["m3"]))) == ["corrupt_alarms"]
+    assert "former_comparison" in run_integrity(tmp_path, 24, FAILED)
+    assert "former_comparison" not in run_integrity(tmp_path, 25, AGREES)

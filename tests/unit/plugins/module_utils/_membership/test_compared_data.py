@@ -112,3 +112,30 @@ def test_no_host_joins_after_a_comparison_that_failed(comparison, request_, prob
     found = membership_plan.plan(view(*THREE), hosts, Request(**request_), "cluster c", compared("agree"), record)
     assert [problem in text for text in found.problems] == ([True] if problem else [])
     assert not membership_plan.plan(view(*THREE), own("n1", "n2", "n3"), Request(), "cluster c", None, record).problems
+
+
+OLD, LATER = "2026-11-15T00:00:00Z", "2026-11-22T00:00:00Z"
+DIFFERED = {"comparison": compared("differ", "n2"), "compared_at": OLD}
+AGREED = {"result": "done", "started_at": LATER, "comparison": compared("agree")}
+INTERRUPTED = {"result": "failed", "started_at": "2026-11-29T00:00:00Z"}
+CONTRADICTORY = {**INTERRUPTED, "comparison": compared("unknown", hashes={"n1": "aa"})}
+
+
+@pytest.mark.parametrize(
+    ("records", "refused"),
+    [
+        ([{**INTERRUPTED, **DIFFERED}], True),
+        ([{"result": "skipped", "started_at": LATER, "former_comparison": DIFFERED}, CONTRADICTORY], True),
+        ([{"result": "skipped", "started_at": LATER, "former_comparison": DIFFERED}, AGREED], False),
+        ([{**INTERRUPTED, **DIFFERED}, {**INTERRUPTED, "last_done": AGREED}], False),
+        ([AGREED, {**INTERRUPTED, "comparison": compared("differ", "n2"), "last_done": AGREED}], True),
+    ],
+    ids=["interrupted", "another leader, contradictory", "another leader, agrees", "agreed, interrupted", "newer"],
+)
+def test_only_a_comparison_with_a_result_admits_hosts_again(records, refused):
+    hosts = [*own("n1", "n2", "n3"), host("n4"), host("n5")]
+    for given in (records, records[::-1]):
+        record = membership_integrity.newest_record(given)
+        problems = membership_plan.plan(view(*THREE), hosts, Request(), "cluster c", None, record).problems
+        assert ["etcd_replace=n2' first" in text for text in problems] == [True] * refused
+        assert all(record["compared_at"] in text for text in problems)
