@@ -124,7 +124,7 @@ def defrag_order(cluster: Cluster, thresholds: Thresholds) -> list[Member]:
 def skip_verdict(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdict | None:
     """Return why a member is skipped regardless of the other members; None if it should be defragmented."""
     if cluster.unreachable:
-        return Verdict(False, cluster.unreachable)
+        return Verdict(False, cluster.unreachable, transient=True)
     this = cluster.member(name)
     if this is None:
         names = ", ".join(member.name or member.id for member in cluster.members)
@@ -132,7 +132,8 @@ def skip_verdict(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdict
     if not this.votes:
         return Verdict(False, f"{name} is a learner, which is not defragmented until it votes", settled=True)
     if this.db_size is None:
-        return Verdict(False, f"{name} does not answer: {this.health_error}")
+        # A healthy member's status may time out; its health has no error then.
+        return Verdict(False, f"{name} returned no status: {this.status_error or this.health_error}", transient=True)
     if not is_worthwhile(this, thresholds):
         free, share = reclaimable_space(this)
         free_text, threshold_text = format_sizes_distinctly(free, thresholds.free_size)

@@ -38,6 +38,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.memory_limi
 
 # For an election, and for a member to serve again after it was defragmented.
 SETTLE_SECONDS = 60.0
+# Shorter problems, such as an election or a status that times out, are waited for.
+GRACE_SECONDS = 30.0
 _POLL_SECONDS = 0.3
 _MAX_SECONDS = 86400
 
@@ -104,14 +106,18 @@ def defragment_member(
     lease_keeper: of the cluster's lock; None while NOSPACE rules out a lock.
     Raises LockLostError if the lock is gone before the defragmentation starts.
     """
-    moved_to, problem, deadline = "", "", time.monotonic() + SETTLE_SECONDS
+    moved_to, problem, began = "", "", time.monotonic()
+    # Without a lock the caller waits, because it has to look at the order of the members again.
+    grace = GRACE_SECONDS if lease_keeper is not None else 0.0
     while True:
         view = view_cluster(connection, request.endpoints)
         verdict = decision.skip_verdict(view.cluster, name, request.thresholds) or member_verdict(request, view, name)
         this = view.cluster.member(name)
         if this is not None and verdict.go and not verdict.move_to:
             break
-        if this is None or not (verdict.go or (moved_to and verdict.transient)) or time.monotonic() >= deadline:
+        waited = time.monotonic() - began
+        worth_waiting = verdict.go or (verdict.transient and (bool(moved_to) or waited < grace))
+        if not worth_waiting or waited >= SETTLE_SECONDS:
             if verdict.go:
                 verdict = Verdict(
                     False,
@@ -119,8 +125,8 @@ def defragment_member(
                     f"{': ' if problem else ''}{problem}; check the network between both, and run this again",
                 )
             return replace(skipped_outcome(view, name, verdict), moved_to=moved_to)
-        target = view.cluster.member(verdict.move_to)
-        if target is not None:
+        target = view.cluster.member(verdict.move_to) if verdict.move_to else None
+        if this is not None and target is not None:
             problem = move_leader(connection, this.endpoint, target.id)
             moved_to = moved_to if problem else target.name
         time.sleep(_POLL_SECONDS)

@@ -23,6 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import de
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import DefragError, Verdict
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import restore_limit
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import (
+    GRACE_SECONDS,
     Outcome,
     Request,
     database_sizes,
@@ -48,8 +49,6 @@ POLL_SECONDS = 5.0
 # Without a lock, the pause for each member that is earlier by name: longer than a poll and a look at the cluster, so that
 # hosts that notice the same event do not start together.
 RANK_SECONDS = 10.0
-# Shorter problems, such as an election, are waited for.
-GRACE_SECONDS = 30.0
 
 
 def local_member_name(connection: Connection, endpoints: list[str]) -> str:
@@ -78,13 +77,15 @@ def run_defrag(request: Request, connection: Connection, *, check: bool = False)
 
 def _defrag_local(request: Request, connection: Connection, check: bool) -> Outcome:
     """Wait for earlier members and for the lock, then defragment this host's member."""
-    began = patient_since = time.monotonic()
+    began = patient_since = trying_since = answered_at = time.monotonic()
     name, moved_to = request.member, ""
     earlier_before: list[str] | None = None
     while True:
         view = view_cluster(connection, request.endpoints)
         skip = decision.skip_verdict(view.cluster, name, request.thresholds)
-        if skip is not None:
+        if skip is None:
+            answered_at = time.monotonic()
+        elif check or not skip.transient or time.monotonic() - answered_at >= GRACE_SECONDS:
             return replace(skipped_outcome(view, name, skip), moved_to=moved_to)
         earlier = _earlier_members(request, view)
         busy = _lock_holder(connection, request.endpoints)
@@ -95,13 +96,17 @@ def _defrag_local(request: Request, connection: Connection, check: bool) -> Outc
         earlier_before = earlier
         if check:
             return _predict(request, view, name, earlier, busy)
-        if busy:
+        if skip is not None:
+            outcome = skipped_outcome(view, name, skip)
+        elif busy:
             outcome = skipped_outcome(view, name, Verdict(False, busy, transient=True))
+            trying_since = time.monotonic()
         elif earlier and time.monotonic() - patient_since < PATIENCE_SECONDS * len(earlier):
             verb = "go" if len(earlier) > 1 else "goes"
             outcome = skipped_outcome(view, name, Verdict(False, f"{', '.join(earlier)} {verb} first", transient=True))
+            trying_since = time.monotonic()
         else:
-            outcome, final = _try_once(request, connection, view, earlier, waited)
+            outcome, final = _try_once(request, connection, view, earlier, time.monotonic() - trying_since)
             moved_to = outcome.moved_to or moved_to
             if final:
                 return replace(outcome, moved_to=moved_to)
@@ -126,15 +131,18 @@ def _is_any_defragmenting(view: ClusterView) -> bool:
 
 
 def _try_once(
-    request: Request, connection: Connection, view: ClusterView, earlier: list[str], waited: float
+    request: Request, connection: Connection, view: ClusterView, earlier: list[str], tried: float
 ) -> tuple[Outcome, bool]:
-    """Acquire the lock and defragment. Returns the outcome, and whether it is final: otherwise its reason is what to wait for."""
+    """Acquire the lock and defragment. Returns the outcome, and whether it is final: otherwise its reason is what to wait for.
+
+    tried: seconds since this host's member last waited for others.
+    """
     name = request.member
     verdict = member_verdict(request, view, name)
     if not verdict.go:
         # Another host may have started since the lock was read; its member looks unhealthy during that time.
         worth_waiting = _lock_holder(connection, request.endpoints) or (
-            verdict.transient and (waited < GRACE_SECONDS or view.cluster.has_alarm(NOSPACE))
+            verdict.transient and (tried < GRACE_SECONDS or view.cluster.has_alarm(NOSPACE))
         )
         return skipped_outcome(view, name, verdict), not worth_waiting
     try:

@@ -89,24 +89,30 @@ def test_defrag_order_is_followers_by_name_then_the_leader() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "name", "reason", "settled"),
+    ("found", "name", "reason", "state"),
     [
-        (three(), "x", "no member named 'x'; its members are a, b, c", False),
-        (three(role="learner"), "c", "a learner, which is not defragmented until it votes", True),
-        (three(db_size=None, health_error="no answer in time"), "c", "c does not answer: no answer in time", False),
+        (three(), "x", "no member named 'x'; its members are a, b, c", ""),
+        (three(role="learner"), "c", "a learner, which is not defragmented until it votes", "settled"),
+        (three(db_size=None, health_error="it is down"), "c", "^c returned no status: it is down$", "transient"),
+        (
+            three(db_size=None, status_error="no answer in time"),
+            "c",
+            "^c returned no status: no answer in time$",
+            "transient",
+        ),
         (
             three(db_size_in_use=900 * MIB),
             "c",
             r"^c does not need defragmentation: 100.0 MiB of 1000.0 MiB \(10 %\) are free; the thresholds are 45 % and 100.0 MiB$",
-            True,
+            "settled",
         ),
-        (cluster(), "c", "no member of the cluster answers", False),
+        (cluster(), "c", "no member of the cluster answers", "transient"),
     ],
 )
-def test_skip_verdict(found: Cluster, name: str, reason: str, settled: bool) -> None:
+def test_skip_verdict(found: Cluster, name: str, reason: str, state: str) -> None:
     verdict = decision.skip_verdict(found, name, USUAL)
     assert verdict is not None
-    assert (verdict.go, verdict.settled) == (False, settled)
+    assert (verdict.go, verdict.settled, verdict.transient) == (False, state == "settled", state == "transient")
     assert re.search(reason, verdict.reason)
 
 

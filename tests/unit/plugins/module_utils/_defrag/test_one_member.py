@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
@@ -15,7 +16,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import on
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import HostCapacity, Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.alarms import AlarmError
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
+    Cluster,
+    Member,
+    Quorum,
+    unreachable_cluster,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Alarm, Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
@@ -74,6 +80,41 @@ def test_a_status_that_times_out_once_is_requested_again(answers: list[ClusterVi
     answers += [view(m0=SMALL, m1=FULL), view(m0=SMALL, m1=NO_STATUS), view(m0=SMALL, m1=SMALL)]
     outcome = defragment()
     assert (outcome.result, outcome.after["size"]) == ("done", 100 * MIB)
+
+
+class Keeper:
+    """The lease of a lock that stays held."""
+
+    def check(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("status", [NO_STATUS, None], ids=["the member", "the cluster"])
+@pytest.mark.parametrize("keeper", [Keeper(), None], ids=["lock", "no lock"])
+def test_under_the_lock_a_status_that_times_out_is_requested_again(
+    answers: list[ClusterView], keeper: Any, status: dict[str, int] | None
+) -> None:
+    """Without a lock the caller looks at the order of the members again."""
+    silent = ClusterView(unreachable_cluster("connection refused"), {})
+    answers += [
+        silent if status is None else view(m0=SMALL, m1=status),
+        view(m0=SMALL, m1=FULL),
+        view(m0=SMALL, m1=SMALL),
+    ]
+    outcome = one_member.defragment_member(REQUEST, NOWHERE, "m1", keeper)
+    expected = ("done", False) if keeper else ("skipped", True)
+    assert (outcome.result, outcome.transient) == expected, outcome
+
+
+def test_under_the_lock_a_member_without_a_status_is_skipped_after_a_while(
+    answers: list[ClusterView], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_member, "GRACE_SECONDS", 0.2)
+    answers += [view(m0=SMALL, m1=NO_STATUS)]
+    keeper: Any = Keeper()
+    outcome = one_member.defragment_member(REQUEST, NOWHERE, "m1", keeper)
+    assert (outcome.result, outcome.transient) == ("skipped", True)
+    assert outcome.reason.startswith("m1 returned no status")
 
 
 def test_a_member_that_never_returns_its_status_does_not_serve(answers: list[ClusterView]) -> None:

@@ -1,22 +1,30 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Defragmenting all members from one host. Real etcd is defragmented in tests/integration."""
+"""Defragmenting all members from one host, and statuses that time out. Real etcd is defragmented in tests/integration."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import rolling
-from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import Thresholds
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag import one_member, rolling
+from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.decision import HostCapacity, Thresholds
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.one_member import Outcome, Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import lock
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import (
+    Cluster,
+    Member,
+    Quorum,
+    unreachable_cluster,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_view import ClusterView
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 NOWHERE = Connection("/nowhere/etcdctl", None, None, None, 0.5)
 REQUEST = Request(["http://127.0.0.1:1"], "", True, Thresholds(45, 100 * MIB), unit="headroom-unit-test.service")
@@ -81,3 +89,107 @@ def test_the_rest_is_skipped_by_name_once_the_lock_is_lost(monkeypatch: pytest.M
         "m1": "m1: 2.0 MiB became 1.0 MiB",
         "m2": "m2 was not defragmented: the cluster's lock was lost: its lease expired",
     }
+
+
+IDLE = MemberMetrics(0, 0, defragmenting=False, bytes_per_revision=None, quota=2000 * MIB)
+NO_STATUS = {"db_size": None, "db_size_in_use": None, "lag": None, "status_error": "no answer in time"}
+DOWN = {**NO_STATUS, "healthy": False, "health_error": "it is down"}
+
+
+@dataclass
+class Simulation:
+    """m0, m1 and m2, with 900 MiB of 1000 MiB free until they are defragmented. A look takes a second, a defragmentation 60.
+
+    faults: what differs of a member, by its name, or of the cluster (``""``), between two seconds. lock_until: another host holds the lock.
+    """
+
+    faults: dict[str, tuple[float, float, dict[str, Any]]] = field(default_factory=dict)
+    lock_until: float = 0.0
+    done: list[str] = field(default_factory=list)
+    now: float = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    def view(self, *_arguments: object) -> ClusterView:
+        self.now += 1
+        found = {name: values for name, (begin, end, values) in self.faults.items() if begin <= self.now < end}
+        if "" in found:
+            return ClusterView(unreachable_cluster("connection refused"), {})
+        cluster = cluster_with_free_space(900 * MIB).cluster
+        for place, member in enumerate(cluster.members):
+            size = {"db_size": 100 * MIB} if member.name in self.done else {}
+            cluster.members[place] = replace(member, **{**size, **found.get(member.name, {})})
+        return ClusterView(cluster, {member.name: IDLE for member in cluster.members})
+
+    def lock_holder(self, *_arguments: object) -> str:
+        return "m2 holds the cluster's lock" if self.now < self.lock_until else ""
+
+    def defragment(self, _request: Request, _connection: Connection, name: str, _keeper: object) -> Outcome:
+        self.now += 60
+        self.done.append(name)
+        return Outcome(name, "done", f"{name}: 1000.0 MiB became 100.0 MiB", settled=True)
+
+
+@pytest.fixture
+def simulate(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Simulation]:
+    def build(**given: Any) -> Simulation:
+        made = Simulation(**given)
+        monkeypatch.setattr(rolling, "time", made)
+        monkeypatch.setattr(rolling, "view_cluster", made.view)
+        monkeypatch.setattr(rolling, "_lock_holder", made.lock_holder)
+        monkeypatch.setattr(rolling, "_hold_lock", held_lock)
+        monkeypatch.setattr(rolling, "restore_limit", lambda *_arguments: "")
+        monkeypatch.setattr(rolling, "defragment_member", made.defragment)
+        monkeypatch.setattr(one_member, "_host_capacity", lambda *_arguments: HostCapacity(""))
+        return made
+
+    return build
+
+
+LOCAL = replace(REQUEST, member="m1", all_members=False, in_turn=False)
+
+
+@pytest.mark.parametrize("lock_until", [0.0, 100.0], ids=["at once", "after a wait for the lock"])
+@pytest.mark.parametrize(
+    "fault",
+    [("m1", NO_STATUS), ("m1", DOWN), ("", {}), ("m2", DOWN)],
+    ids=["status", "member", "cluster", "another member"],
+)
+def test_a_short_problem_is_waited_for(
+    simulate: Callable[..., Simulation], fault: tuple[str, dict[str, Any]], lock_until: float
+) -> None:
+    name, values = fault
+    simulation = simulate(faults={name: (lock_until, lock_until + 20, values)}, lock_until=lock_until)
+    (outcome,) = rolling.run_defrag(LOCAL, NOWHERE)
+    assert (outcome.result, simulation.done) == ("done", ["m1"]), outcome
+    assert simulation.now < lock_until + 20 + 2 * rolling.POLL_SECONDS + 60
+
+
+@pytest.mark.parametrize("began", [0.0, 100.0])
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("m1", NO_STATUS, "m1 returned no status: no answer in time"),
+        ("", {}, "no member of the cluster answers (connection refused); start etcd, or set endpoints"),
+        ("m2", DOWN, "not every voting member is healthy: m2 (it is down); repair that first"),
+    ],
+    ids=["status", "cluster", "another member"],
+)
+def test_a_problem_that_lasts_ends_the_run_with_its_reason(
+    simulate: Callable[..., Simulation], name: str, values: dict[str, Any], reason: str, began: float
+) -> None:
+    simulation = simulate(faults={name: (began, 9999, values)}, lock_until=began)
+    (outcome,) = rolling.run_defrag(LOCAL, NOWHERE)
+    assert (outcome.reason, outcome.transient, outcome.settled, simulation.done) == (reason, True, False, [])
+    assert abs(simulation.now - began - rolling.GRACE_SECONDS) < 2 * rolling.POLL_SECONDS
+
+
+def test_check_mode_and_a_run_without_a_wait_look_once(simulate: Callable[..., Simulation]) -> None:
+    for check, wait, end in ((True, 3600, ""), (False, 0, " (waited 0 s)")):
+        simulation = simulate(faults={"m1": (0, 9999, NO_STATUS)})
+        (outcome,) = rolling.run_defrag(replace(LOCAL, wait=wait), NOWHERE, check=check)
+        assert (outcome.reason, simulation.now) == (f"m1 returned no status: no answer in time{end}", 1)
