@@ -15,7 +15,7 @@ import contextlib
 import itertools
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size
@@ -206,9 +206,10 @@ def _defrag_all(request: Request, connection: Connection, check: bool) -> list[O
 def _defrag_in_order(
     request: Request, connection: Connection, view: ClusterView, lease_keeper: lock.LeaseKeeper | None
 ) -> dict[str, Outcome]:
-    """Defragment one member after the other; after a failure or a lost lock the rest is skipped."""
+    """Defragment one member after the other; after a failure or a lost lock the rest is skipped. Each member that was ever in the order has an outcome."""
     outcomes: dict[str, Outcome] = {}
-    stopped = ""
+    expected: set[str] = set()
+    stopped, worked_at = "", time.monotonic()
     while True:
         # The leader may have changed: derive the order again.
         order = [
@@ -216,12 +217,17 @@ def _defrag_in_order(
             for member in decision.defrag_order(view.cluster, request.thresholds)
             if member.name not in outcomes
         ]
-        if not order:
-            return outcomes
-        name = order[0]
-        if stopped:
-            outcomes[name] = skipped_outcome(view, name, Verdict(False, f"{name} was not defragmented: {stopped}"))
+        expected.update(order)
+        if stopped or not order:
+            # A member whose status timed out is in no order.
+            skips = _skip_verdicts(request, view, expected - outcomes.keys(), stopped)
+            late = time.monotonic() - worked_at >= GRACE_SECONDS
+            if late or not any(verdict.transient for verdict in skips.values()):
+                return outcomes | {name: skipped_outcome(view, name, verdict) for name, verdict in skips.items()}
+            time.sleep(POLL_SECONDS)
+            view = view_cluster(connection, request.endpoints)
             continue
+        name = order[0]
         try:
             outcomes[name] = defragment_member(request, connection, name, lease_keeper)
         except lock.LockLostError as error:
@@ -229,7 +235,15 @@ def _defrag_in_order(
             continue
         if outcomes[name].result == "failed":
             stopped = f"{name} failed: {outcomes[name].reason}"
-        view = view_cluster(connection, request.endpoints)
+        view, worked_at = view_cluster(connection, request.endpoints), time.monotonic()
+
+
+def _skip_verdicts(request: Request, view: ClusterView, names: Iterable[str], stopped: str) -> dict[str, Verdict]:
+    """Return why these members are not defragmented. stopped: why no other one may be; empty if none of these should be."""
+    if stopped:
+        return {name: Verdict(False, f"{name} was not defragmented: {stopped}") for name in names}
+    skips = {name: decision.skip_verdict(view.cluster, name, request.thresholds) for name in names}
+    return {name: verdict for name, verdict in skips.items() if verdict is not None}
 
 
 def _predict(request: Request, view: ClusterView, name: str, earlier: list[str], busy: str) -> Outcome:

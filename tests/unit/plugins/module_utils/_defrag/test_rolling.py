@@ -193,3 +193,49 @@ def test_check_mode_and_a_run_without_a_wait_look_once(simulate: Callable[..., S
         simulation = simulate(faults={"m1": (0, 9999, NO_STATUS)})
         (outcome,) = rolling.run_defrag(replace(LOCAL, wait=wait), NOWHERE, check=check)
         assert (outcome.reason, simulation.now) == (f"m1 returned no status: no answer in time{end}", 1)
+
+
+@pytest.mark.parametrize("fault", [("m0", NO_STATUS), ("", {})], ids=["the member", "the cluster"])
+def test_a_member_whose_status_times_out_is_not_forgotten(
+    simulate: Callable[..., Simulation], fault: tuple[str, dict[str, Any]]
+) -> None:
+    """m0 leads, so it is the last one, and its status is missing when the others are done."""
+    name, values = fault
+    simulation = simulate(faults={name: (100, 140, values)})
+    outcomes = rolling.run_defrag(REQUEST, NOWHERE)
+    assert simulation.done == ["m1", "m2", "m0"]
+    assert {outcome.member: outcome.result for outcome in outcomes} == dict.fromkeys(("m0", "m1", "m2"), "done")
+
+
+@pytest.mark.parametrize(
+    ("values", "reason", "settled"),
+    [
+        (NO_STATUS, "m0 returned no status: no answer in time", False),
+        ({"db_size": 150 * MIB}, "m0 does not need defragmentation: 50.0 MiB of 150.0 MiB (33 %) are free", True),
+    ],
+    ids=["no status", "nothing left to do"],
+)
+def test_a_member_that_leaves_the_order_has_an_outcome(
+    simulate: Callable[..., Simulation], values: dict[str, Any], reason: str, settled: bool
+) -> None:
+    simulation = simulate(faults={"m0": (100, 9999, values)})
+    outcomes = {outcome.member: outcome for outcome in rolling.run_defrag(REQUEST, NOWHERE)}
+    assert simulation.done == ["m1", "m2"] and len(outcomes) == 3
+    assert outcomes["m0"].reason.startswith(reason)
+    assert (outcomes["m0"].result, outcomes["m0"].settled) == ("skipped", settled)
+    assert (simulation.now >= 100 + rolling.GRACE_SECONDS) is not settled
+
+
+def test_a_member_without_a_status_after_a_failure_is_named(
+    simulate: Callable[..., Simulation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulation = simulate(faults={"m0": (2, 9999, NO_STATUS)})
+
+    def fail(_request: Request, _connection: Connection, name: str, _keeper: object) -> Outcome:
+        simulation.now += 60
+        return Outcome(name, "failed", "its disk is full")
+
+    monkeypatch.setattr(rolling, "defragment_member", fail)
+    outcomes = {outcome.member: outcome.reason for outcome in rolling.run_defrag(REQUEST, NOWHERE)}
+    rest = "was not defragmented: m1 failed: its disk is full"
+    assert outcomes == {"m0": f"m0 {rest}", "m1": "its disk is full", "m2": f"m2 {rest}"}
