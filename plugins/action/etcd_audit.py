@@ -87,7 +87,7 @@ class ActionModule(ActionBase):
             findings = linter.run(document, arguments["data"], arguments["timeout"])
         except LintError as error:
             raise AnsibleActionFail(str(error)) from error
-        given = (arguments[name] for name in ("backups", "unread_hosts", "backup_dirs"))
+        given = (arguments[name] for name in ("backups", "unread_hosts", "backup_dirs", "comparison"))
         audit = Audit(measured, findings, arguments["processes"], plans, *given)
         display.display("\n".join(["", *state_lines(measured), "", *audit.end_lines(), ""]))
         shown = finding_lines(findings, len(measured["members"]), "member")

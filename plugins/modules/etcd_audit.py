@@ -28,7 +28,9 @@ options:
     type: dict
     required: true
   comparison:
-    description: RV(etcdops.headroom.etcd_cluster_info#module:comparison) of M(etcdops.headroom.etcd_cluster_info), to also check hashes.
+    description:
+      - RV(etcdops.headroom.etcd_cluster_info#module:comparison) of M(etcdops.headroom.etcd_cluster_info), to also check hashes.
+      - If it was made in another cluster than O(measured), it is left out, and RV(unchecked) says so.
     type: dict
     default: {}
   processes:

@@ -307,6 +307,7 @@ comparison:
       (too few members could be compared).
     - RV(ignore:hashes) has the hash of each member at RV(ignore:revision), RV(ignore:unknown) the reason for each member that could not be compared, and
       RV(ignore:corrupt) the members with the alarm CORRUPT, or C(the cluster) if etcd does not know which member differs.
+    - RV(ignore:cluster_id) is the id of the cluster.
   returned: if O(compare_hashes) is true
   type: dict
   version_added: 0.3.0
@@ -318,6 +319,7 @@ comparison:
     hashes: {etcd1: 5cfb9c9d, etcd2: 5cfb9c9d, etcd3: 3ddb5c1}
     unknown: {}
     corrupt: []
+    cluster_id: cdf818194e3a8c32
 maintenance:
   description:
     - The last run of each maintenance operation on this host (C(defrag), C(snapshot), C(drill), C(integrity)), as recorded by the program of the

@@ -188,6 +188,11 @@ sample:
     problem:
       description: Why reading ended early; empty if it did not.
       type: str
+cluster_id:
+  description: Id of the cluster.
+  returned: success
+  type: str
+  sample: cdf818194e3a8c32
 leader:
   description: Name of the leader; empty if there is none.
   returned: success

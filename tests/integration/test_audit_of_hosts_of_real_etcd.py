@@ -133,6 +133,59 @@ def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path,
     assert "name a file like audit.json, audit.sarif or audit.html" in " ".join(refused.stdout.split())
 
 
+def clusters(folder: Path) -> tuple[list[Member], list[Member]]:
+    """Return two clusters with the same member names, as those of kops."""
+    found = []
+    for number in range(2):
+        (folder / str(number)).mkdir()
+        peers = {"m0": PORT + 40 * number, "m1": PORT + 40 * number + 10}
+        found.append([Member(NEW, folder / str(number), port, name=name, peers=peers) for name, port in peers.items()])
+    return found[0], found[1]
+
+
+def processes_of(*members: Member) -> list[dict[str, object]]:
+    """Return what etcd_process_info returns; given as variables, because another etcd may run on this machine."""
+    sizes = dict.fromkeys(("rss_anon", "rss_peak", "memory_limit", "oom_kills"))
+    return [
+        {
+            "pid": number, "hostname": "a", "name": member.name, "client_urls": [member.endpoint], "command": ["etcd"], "environment": {},
+            "config_file": "", "config": "", "problem": "its environment was not read", "supervisor": {"kind": "process", "unit": ""}, "memory": sizes,
+            "disks": {}, "certificates": [],
+        }
+        for number, member in enumerate(members)
+    ]  # fmt: skip
+
+
+def test_hosts_with_members_of_two_clusters(tmp_path: Path, inventory: Path) -> None:
+    """etcdctl picks one of the endpoints: the other cluster would not be audited, and its hashes might be compared."""
+    first, second = clusters(tmp_path)
+    log = tmp_path / "calls"
+    etcdctl_path = tmp_path / "etcdctl"
+    etcdctl_path.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {binary(NEW, "etcdctl")} "$@"\n')
+    etcdctl_path.chmod(0o755)
+    given = {"inspect": "kube_control_plane", "ansible_become": False, "etcdctl_path": str(etcdctl_path)}
+    both, one = ({**given, "etcd_audit_processes": processes_of(*members)} for members in (first + second, first))
+    ends = [{member.endpoint for member in cluster} for cluster in (first, second)]
+    with running([*first, *second]):
+        refused = audit(None, NEW, inventory, **both)
+        log.unlink()
+        named = audit(f"{first[0].endpoint},{second[0].endpoint}", NEW, inventory, **both)
+        asked = [
+            set(re.findall(r"http://[0-9.:]+", call)) for call in log.read_text().splitlines() if "member list" in call
+        ]
+        alone = audit(None, NEW, inventory, **one)
+    text = " ".join(refused.stdout.split())
+    assert refused.returncode != 0 and "lint: " not in refused.stdout, refused.stdout
+    problem, _separator, others = text.partition(". If the others")[0].partition("; others: ")
+    assert "inspect found processes of more than one cluster" in problem, text
+    assert set(re.findall(r"http://[0-9.:]+", others)) in ends, text
+    assert "m0 on a (http://" in others and "m1 on a (http://" in others
+    # The first call measures, and all others compare the hashes.
+    assert len(asked) > 2 and len(asked[0]) == 2 and asked[1] in ends and len({*map(frozenset, asked[1:])}) == 1, asked
+    for done in (named, alone):
+        assert "2 of 2 members healthy" in done.stdout and "more than one cluster" not in done.stdout, done.stdout
+
+
 def compaction_findings(done: subprocess.CompletedProcess[str]) -> list[str]:
     return re.findall(r"^(?:WARN|DENY) compaction/off", done.stdout, re.M)
 

@@ -93,6 +93,7 @@ def test_a_member_whose_value_changed_is_found(members: list[Member], tmp_path: 
     assert (found.verdict, found.agreeing, found.differing) == ("differ", ["m1", "m2"], ["m3"])
     assert found.sentence().startswith("m3 differs from the majority at revision ")
     cluster, _by = observe_cluster(connection(members[0].version), [one.endpoint for one in members])
+    assert found.cluster_id == cluster.id
     record = integrity.run(config(members, cluster.leader, tmp_path), check=False)
     assert (
         record["result"] == "failed"

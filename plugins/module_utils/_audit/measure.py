@@ -105,6 +105,7 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
         "history": _describe_history(history),
         "sizes": measured.sizes,
         "sample": _describe_sample(sample, budget, source),
+        "cluster_id": cluster.id,
         "leader": cluster.leader,
         "alarms": cluster.alarms,
         "members": [

@@ -53,12 +53,14 @@ def compare_members(connection: Connection, endpoints: list[str], timeout: float
         before = found
     reason = f"the answers of {_ROUNDS} comparisons contradict each other"
     names = {**before.hashes, **before.unknown} if before else {}
-    corrupt = before.corrupt if before else []
-    return Comparison(hashes.UNKNOWN, unknown=dict.fromkeys(names, reason), corrupt=corrupt)
+    corrupt, cluster_id = (before.corrupt, before.cluster_id) if before else ([], "")
+    return Comparison(hashes.UNKNOWN, unknown=dict.fromkeys(names, reason), corrupt=corrupt, cluster_id=cluster_id)
 
 
 def _is_same(one: Comparison, other: Comparison) -> bool:
-    return (one.verdict, one.differing, sorted(one.unknown)) == (other.verdict, other.differing, sorted(other.unknown))
+    """Return whether two rounds found the same. Endpoints of two clusters may answer for either in each round."""
+    found, again = ((it.cluster_id, it.verdict, it.differing, sorted(it.unknown)) for it in (one, other))
+    return found == again
 
 
 def _compare_once(connection: Connection, cluster: Cluster, timeout: float) -> Comparison:
@@ -69,12 +71,12 @@ def _compare_once(connection: Connection, cluster: Cluster, timeout: float) -> C
     status = _status(connection, leader) if leader else None
     if status is None:
         reason = "the cluster has no leader" if leader is None else f"the leader {leader.name} returned no status"
-        return Comparison(hashes.UNKNOWN, unknown=dict.fromkeys(names, reason), corrupt=corrupt)
+        return Comparison(hashes.UNKNOWN, unknown=dict.fromkeys(names, reason), corrupt=corrupt, cluster_id=cluster.id)
     patient = replace(connection, timeout=max(timeout, connection.timeout))
     answers: dict[str, Answer] = {}
     for member in sorted(voters, key=lambda one: (one is leader, one.name)):
         answers[member.name or member.id] = _answer(connection, patient, member, status)
-    return replace(hashes.judge(names, answers, status.revision), corrupt=corrupt)
+    return replace(hashes.judge(names, answers, status.revision), corrupt=corrupt, cluster_id=cluster.id)
 
 
 def _answer(connection: Connection, patient: Connection, member: Member, leader: Status) -> Answer:

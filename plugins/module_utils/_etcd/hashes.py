@@ -41,6 +41,7 @@ class Comparison:
     verdict: ``agree`` (a majority of the voting members has the same hash, and no other hash was found), ``differ`` (a majority has the same
     hash, and ``differing`` have others), ``undecided`` (hashes differ, and none has a majority) or ``unknown`` (too few answered).
     hashes: by member, as text; unknown: why a member could not be compared. corrupt: members for which the alarm CORRUPT is set.
+    cluster_id: of the cluster that was compared.
     """
 
     verdict: str
@@ -50,6 +51,7 @@ class Comparison:
     hashes: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
     corrupt: list[str] = field(default_factory=list)
+    cluster_id: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as a dict."""

@@ -25,14 +25,16 @@ def linter_document(
 ) -> dict[str, Any]:
     """Return the linter's input, one entry for each member.
 
-    comparison: of the members' hashes, if they were compared. processes, backups: what etcd_process_info returned on the hosts, if it ran.
+    comparison: of the members' hashes, if they were compared; one of another cluster is left out. processes, backups: what etcd_process_info
+    returned on the hosts, if it ran.
     """
     members = measured["members"]
+    compared = {} if is_of_other_cluster(measured, comparison or {}) else comparison or {}
     path = members[0]["endpoint"] or members[0]["name"]
     peers = ",".join(f"{member['name']}={url}" for member in members for url in member["peer_urls"][:1])
     entries = [_member(member, measured, peers) for member in members]
     for entry, member in zip(entries, members):
-        entry["live"].update(_hash(member["name"] or member["id"], comparison or {}))
+        entry["live"].update(_hash(member["name"] or member["id"], compared))
         entry["live"].update(_backup(backups))
         entry["live"].update(_compacted(measured))
         process = process_of(member, processes)
@@ -40,6 +42,11 @@ def linter_document(
             entry.update(add_process(entry, process))
     files = [{"path": path, "contents": {"headroom_member": entry}} for entry in entries]
     return {"headroom_lint": build_document(files)}
+
+
+def is_of_other_cluster(measured: Mapping[str, Any], comparison: Mapping[str, Any]) -> bool:
+    """Return whether the hashes are those of another cluster than the measured one, whose members may have the same names."""
+    return len({found["cluster_id"] for found in (measured, comparison) if found.get("cluster_id")}) > 1
 
 
 def _member(member: Mapping[str, Any], measured: Mapping[str, Any], peers: str) -> dict[str, Any]:

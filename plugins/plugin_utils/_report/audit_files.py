@@ -27,7 +27,7 @@ pre { background: #f5f5f5; padding: .8rem 1rem; overflow-x: auto } .deny { color
 
 @dataclass(frozen=True)
 class Audit:
-    """The content of an audit. plans: as ``plan_members`` returns them. hosts, backup_dirs: as ``unchecked`` takes them."""
+    """The content of an audit. plans: as ``plan_members`` returns them. hosts, backup_dirs, comparison: as ``unchecked`` takes them."""
 
     measured: Mapping[str, Any]
     findings: Sequence[Finding]
@@ -36,6 +36,7 @@ class Audit:
     backups: Sequence[Mapping[str, Any]] = ()
     hosts: Mapping[str, str] = field(default_factory=dict)
     backup_dirs: Sequence[str] = ()
+    comparison: Mapping[str, Any] = field(default_factory=dict)
 
     def denials_first(self) -> list[Finding]:
         """Return the findings, those that deny first."""
@@ -43,7 +44,7 @@ class Audit:
 
     def unchecked(self) -> list[str]:
         """Return what was not checked and why, one line each."""
-        return unchecked(self.measured, self.processes, self.backups, self.hosts, self.backup_dirs)
+        return unchecked(self.measured, self.processes, self.backups, self.hosts, self.backup_dirs, self.comparison)
 
     def end_lines(self) -> list[str]:
         """Return the lines below the findings."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inspected_members import process_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import is_of_other_cluster
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_plans import member_name
 
 Process = Mapping[str, Any]
@@ -20,15 +21,18 @@ def unchecked(
     backups: Sequence[Mapping[str, Any]],
     hosts: Mapping[str, str],
     backup_dirs: Sequence[str] = (),
+    comparison: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return what was not checked and why, one line each.
 
     measured: as etcd_workload_info returns it. processes, backups: as etcd_process_info returns them on all hosts. hosts: why
-    inspected hosts returned no process, by their names in the inventory. backup_dirs: where the hosts were to be searched for backups.
+    inspected hosts returned no process, by their names in the inventory. backup_dirs: where the hosts were to be searched for backups. comparison: as
+    etcd_cluster_info returns it, if the members' hashes were compared.
     """
     lines = [
         *(f"{host}: {' '.join(reason.split())}" for host, reason in sorted(hosts.items())),
         *_of_members(measured),
+        *_of_comparison(measured, comparison or {}),
         *(_of_hosts(measured, processes) if processes or hosts else ()),
         *_of_processes(measured, processes),
         *(f"{one['hostname']}: {one['problem']}" for one in backups if one["problem"]),
@@ -47,6 +51,14 @@ def _of_members(measured: Mapping[str, Any]) -> Iterator[str]:
         if problem:
             yield f"{member_name(member)}: {problem}"
     yield from measured.get("unreadable", [])
+
+
+def _of_comparison(measured: Mapping[str, Any], comparison: Mapping[str, Any]) -> Iterator[str]:
+    if is_of_other_cluster(measured, comparison):
+        yield (
+            f"hashes of all keys: those of cluster {comparison['cluster_id']} were compared, and cluster {measured['cluster_id']} was measured: "
+            "set endpoints to members of one cluster"
+        )
 
 
 def _of_hosts(measured: Mapping[str, Any], processes: Sequence[Process]) -> Iterator[str]:

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hash_requests, hashes
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes import Answer, Behind, Hash
 
 GOOD, BAD, OTHER = Hash("aa", 5), Hash("bb", 5), Hash("cc", 5)
@@ -51,3 +55,18 @@ def test_sentences() -> None:
     assert found.sentence() == "m1, m2, m3 have the same hash at revision 7: aa (m1, m2, m3)"
     found = hashes.judge(["m1"], {"m1": GOOD}, 7)
     assert found.sentence() == "m1 is the only voting member, and has this hash at revision 7: aa (m1)"
+
+
+def test_rounds_in_two_clusters_confirm_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Endpoints of two clusters, with members of the same names, may answer for either in each round."""
+    differs = hashes.judge(["m1", "m2", "m3"], {"m1": GOOD, "m2": GOOD, "m3": BAD}, 7)
+    rounds = iter([replace(differs, cluster_id=name) for name in ("main", "events", "main", "events")])
+    members = [Member("m1", "1", "leader", True, "", "http://127.0.0.1:1", [], [])]
+    monkeypatch.setattr(
+        hash_requests,
+        "observe_cluster",
+        lambda *_arguments: (Cluster("", "m1", members, Quorum(1, 1, 1, True), []), "m1"),
+    )
+    monkeypatch.setattr(hash_requests, "_compare_once", lambda *_arguments: next(rounds))
+    found = hash_requests.compare_members(Connection("etcdctl", None, None, None, 1.0), [], 1.0, pause=0)
+    assert (found.verdict, set(found.unknown)) == ("unknown", {"m1", "m2", "m3"})

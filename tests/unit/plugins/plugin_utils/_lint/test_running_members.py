@@ -80,6 +80,19 @@ def test_a_compaction_on_any_member_and_keys_of_kubernetes_are_evidence() -> Non
     assert all(one["live"]["compacted"]["value"] and one["kubernetes"] for one in described(once))
 
 
+def test_hashes_of_another_cluster_say_nothing_about_members_with_the_same_names() -> None:
+    """kops calls the members of etcd and of etcd-events alike."""
+    measured = {**a_cluster(a_member("a"), a_member("b")), "cluster_id": "c1"}
+    comparison = {
+        "verdict": "differ", "revision": 5, "agreeing": ["a"], "differing": ["b"], "hashes": {"a": "1", "b": "2"}, "unknown": {},
+    }  # fmt: skip
+    for cluster_id, expected in (("c1", [True, False]), ("c2", [None, None]), ("", [True, False])):
+        compared = {**comparison, "cluster_id": cluster_id}
+        files = linter_document(measured, compared)["headroom_lint"]["files"]
+        facts = [file["contents"]["headroom_member"]["live"].get("same_hash") for file in files]
+        assert [fact and fact["value"] for fact in facts] == expected, cluster_id
+
+
 def test_an_alarm_of_no_member_or_a_removed_one_is_an_alarm_of_every_member() -> None:
     alarms = [{"member": "0", "type": "CORRUPT"}, {"member": "4d", "type": "NOSPACE"}]
     for member in described({**a_cluster(a_member("a"), a_member("b")), "alarms": alarms}):

@@ -110,6 +110,15 @@ def test_hosts_that_all_failed_leave_members_and_backups_unchecked() -> None:
     assert Audit(measured, [], [], []).unchecked() == []
 
 
+def test_hashes_of_another_cluster_are_named() -> None:
+    measured = {**MEASURED, "members": [a_member("a")], "unreadable": [], "cluster_id": "c1"}
+    other, own = {"verdict": "agree", "cluster_id": "c2"}, {"verdict": "agree", "cluster_id": "c1"}
+    assert Audit(measured, [], [], [], comparison=other).unchecked() == [
+        "hashes of all keys: those of cluster c2 were compared, and cluster c1 was measured: set endpoints to members of one cluster"
+    ]
+    assert Audit(measured, [], [], [], comparison=own).unchecked() == Audit(measured, [], [], []).unchecked() == []
+
+
 def test_a_cluster_that_was_checked_completely_has_no_notes() -> None:
     audit = Audit({**MEASURED, "members": [a_member("a")], "unreadable": []}, [], [a_process("a", 7)], [])
     assert audit.unchecked() == []
