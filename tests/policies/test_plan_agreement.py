@@ -160,3 +160,26 @@ def test_budgets_around_the_smallest_one() -> None:
     }
     refused = assert_agreement(hosts)
     assert 0 < len(refused) < len(amounts)
+
+
+def test_without_a_workload_the_role_plans_with_defaults() -> None:
+    """roles/etcd plans for an empty workload, so nothing that only etcd's own defaults lead to is denied, and too little memory is."""
+    own = {"etcd_version": "3.7.3", "etcd_storage_data_device": "/dev/vdb", "etcd_tls_enabled": True}
+    hosts = {
+        f"n{megabytes}": {**own, "etcd_memory_budget": f"{megabytes}MB", "etcd_cluster_name": f"c{megabytes}"}
+        for megabytes in (64, 100, 512, 2048)
+    }
+    findings = findings_of(hosts)
+    refused = {host for host, variables in hosts.items() if not fits_defaults(variables["etcd_memory_budget"])}
+    assert {host for finding in findings if is_refusal(finding) for host in finding["hosts"]} == refused
+    assert 0 < len(refused) < len(hosts)
+    assert {finding["code"] for finding in findings} & {"compaction/off", "memory/quota_over_memory"} == set()
+
+
+def fits_defaults(budget: str) -> bool:
+    """Whether there is a plan for the defaults of a workload."""
+    try:
+        plan("3.7.3", {}, 1, budget)
+    except PlanInfeasible:
+        return False
+    return True

@@ -69,6 +69,12 @@ _format(groups, names, maps_of) := "headroom" if {
 	count(_unrecognised(names)) == 0
 } else := "unrecognised"
 
+# Inventories that Headroom's role certainly deploys: site.yml says so, or a variable that no other role has.
+of_headroom := {name | some name, names in _names; _is_headroom(names)} | {name |
+	some name, document in files.listed
+	document._meta.deployed_by == "etcdops.headroom"
+}
+
 # Variables that only Headroom's roles have.
 _is_headroom(names) if {
 	some name in names

@@ -21,14 +21,14 @@ member_variables := object.union(detect.member_variables, {path: {"statement"} |
 # The same for hosts.
 host_variables := object.union(member_variables, {name: headroom_roles.host_variables | some name, about in _about; about.format in {"headroom", "unrecognised"}})
 
-_about := {name: {"format": format, "maps": detect.maps[name], "unrecognised": detect.unrecognised[name]} |
+_about := {name: {"format": format, "maps": detect.maps[name], "unrecognised": detect.unrecognised[name], "plans": name in detect.of_headroom} |
 	some name, format in object.union(detect.format, {path: "file" | some path in formats.paths})
 }
 
 # The member that a profile describes, see settings.headroom_roles.
 member(profile) := _member(profile, _about[profile.inventory])
 
-_member(profile, about) := headroom_roles.member(profile.variables, profile.unknown) if {
+_member(profile, about) := headroom_roles.member(_with_workload(profile, about), profile.unknown) if {
 	about.format == "headroom"
 } else := object.union(found, {"planned": false, "unknown": (found.unknown | {"extra_config"}), "version": version, "format": "unrecognised"}) if {
 	# An unknown role may set anything else. Headroom's default version does not apply, and the role writes releases in its own way.
@@ -36,6 +36,13 @@ _member(profile, about) := headroom_roles.member(profile.variables, profile.unkn
 	version := other_roles.version(profile.variables)
 	found := headroom_roles.member(object.union(profile.variables, {"etcd_version": version}), profile.unknown)
 } else := statement.member(_statement(profile, about))
+
+# Headroom's role plans without a workload, too: with the defaults of the plan.
+_with_workload(profile, about) := object.union(profile.variables, {"etcd_workload": {}}) if {
+	about.plans
+	not profile.unknown.etcd_workload
+	object.get(profile.variables, "etcd_workload", null) == null
+} else := profile.variables
 
 # The host that a profile describes.
 host(profile) := _host(profile, _about[profile.inventory])

@@ -11,10 +11,7 @@
 package headroom.rules.defragmentation.no_room
 
 import data.headroom.clusters
-import data.headroom.model
-import data.headroom.releases
 import data.headroom.result
-import data.headroom.settings
 import data.headroom.units
 
 warn contains finding if some finding in result.findings("defragmentation/no_room", problems)
@@ -37,8 +34,4 @@ problems contains result.problem(profile, "etcd_storage_data_min_size", text) if
 _quota(etcd) := [bytes, etcd.names.quota_backend_bytes] if {
 	bytes := units.parse_size(etcd.settings.quota_backend_bytes)
 	bytes > 0
-} else := [model.constants[series].quota_default, sprintf("the default of %s", [series])] if {
-	settings.is_unplanned(etcd)
-	settings.is_unset(etcd, "quota_backend_bytes")
-	series := releases.series(etcd.release)
 }

@@ -42,7 +42,7 @@ test_a_stated_workload_is_denied if {
 
 # So do Headroom's variables, and a running member, whose process was read.
 test_variables_of_headroom_are_denied if {
-	denied := headroom.deny with input as testing.example_of(1, {"etcd_workload": null, "etcd_memory_budget": null, "etcd_memory_max": "64MB"})
+	denied := headroom.deny with input as testing.cluster(1, {"etcd_version": "3.7.3", "etcd_tls_enabled": true, "etcd_memory_max": "64MB"})
 	_ids(denied) & {"compaction/off", "memory/limit_below_estimate"} == {"compaction/off", "memory/limit_below_estimate"}
 }
 

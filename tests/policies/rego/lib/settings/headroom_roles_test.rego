@@ -1,6 +1,8 @@
 package headroom_test.settings.headroom_roles
 
+import data.headroom.clusters
 import data.headroom.settings.headroom_roles
+import data.headroom.testing
 
 member(variables) := headroom_roles.member(object.union({"etcd_version": "3.7.3"}, variables), {})
 
@@ -69,4 +71,41 @@ test_place if {
 	found.facts.wal_device == null
 	found.names == {"data_device": "etcd_storage_data_device"}
 	found.unknown == {"nice"}
+}
+
+# Variables → whether the plan computes what is not set. Headroom's role plans with its defaults, and nobody knows what another role does.
+_planned[variables] := planned if {
+	some variables in {
+		{"etcd_storage_data_device": "/dev/vdb"},
+		{"etcd_maintenance_backup_dir": "/b", "etcd_workload": null},
+		{"etcd_extra_config": {"max-wals": 5}},
+		{"etcd_extra_config": {}, "etcd_workload": "{{ work }}"},
+		{"etcd_extra_config": {}, "etcd_workload": "text"},
+		{"etcd_nice": 0},
+		{"etcd_memory_budget": "2GB", "etcd_of_another_role": 1},
+		{"etcd_environment": {"ETCD_INITIAL_CLUSTER_STATE": "existing"}, "etcd_memory_budget": "2GB"},
+	}
+	planned := {profile.etcd.planned | some profile in clusters.profiles} with input as testing.cluster(1, variables)
+}
+
+test_planned_without_a_workload if {
+	{names: planned | some variables, planned in _planned; names := concat(" ", sort(object.keys(variables)))} == {
+		"etcd_storage_data_device": {true},
+		"etcd_maintenance_backup_dir etcd_workload": {true},
+		"etcd_extra_config": {true},
+		"etcd_extra_config etcd_workload": {false},
+		"etcd_nice": {false},
+		"etcd_memory_budget etcd_of_another_role": {false},
+		"etcd_environment etcd_memory_budget": {false},
+	}
+}
+
+# site.yml says that it deploys the inventory.
+test_planned_by_site if {
+	document := {
+		"_meta": {"hostvars": {"e1": {"etcd_version": "3.7.3"}}, "deployed_by": "etcdops.headroom"},
+		"all": {"children": ["etcd"]},
+		"etcd": {"hosts": ["e1"]},
+	}
+	{profile.etcd.planned | some profile in clusters.profiles} == {true} with input as document
 }
