@@ -122,9 +122,11 @@ _lists_members(format) if data.headroom.vocabularies[format]
 
 _hides_members(of_host) if "initial_cluster" in of_host.silent
 
+_hides_members(of_host) if statement.unread_config_file(of_host)
+
 _hides_members(of_host) if {
 	some [setting, _] in of_host.unknown
-	setting == "initial_cluster"
+	setting in (statement.config_file_spellings | {"initial_cluster"})
 }
 
 # Number of members in the list of a host's file. Undefined in a static pod, which keeps the list of the time when its member joined.

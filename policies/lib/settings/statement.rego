@@ -7,6 +7,8 @@
 #   what the author wrote → [canonical name, reason]. The other fields are those of a member, see settings.headroom_roles.
 package headroom.settings.statement
 
+import data.headroom.files
+import data.headroom.formats.config_file
 import data.headroom.releases
 import data.headroom.releases.spelling
 
@@ -25,10 +27,18 @@ _entries(statement) := {name: entries |
 	entries := [entry | some [other, entry] in named; other == name]
 }
 
+config_file_spellings := {"config-file", "ETCD_CONFIG_FILE"}
+
 _config_file(statement) := [entry.name |
 	some entry in statement.given
-	entry.spelling in {"config-file", "ETCD_CONFIG_FILE"}
+	entry.spelling in config_file_spellings
 ][0]
+
+# The flag or the variable with a config file whose settings the statement lacks; undefined without one.
+unread_config_file(statement) := name if {
+	name := _config_file(statement)
+	"extra_config" in _unknown_in_config(statement)
+}
 
 # With a config file etcd ignores flags and environment. The file's own settings are unknown unless headroom-lint found it.
 member(statement) := object.union(_member(statement, _entries(_effective(statement))), {
@@ -107,10 +117,20 @@ host(statement) := {
 }
 
 # Unknown values in their own spelling → reason, without settings whose value no rule needs. A setting that the model lacks has its spelling for a name.
-reasons(statement) := {written: reason |
-	some written, [name, reason] in statement.unknown
-	not replace(trim_prefix(lower(name), "etcd_"), "-", "_") in _needless
-}
+reasons(statement) := object.union(
+	{name: _why_unread | name := unread_config_file(statement)},
+	{written: reason |
+		some written, [name, reason] in statement.unknown
+		not replace(trim_prefix(lower(name), "etcd_"), "-", "_") in _needless
+	},
+)
+
+# headroom-lint joins only a unit with its config file.
+_why_unread := "a config file among the files is checked as another member" if {
+	some entry in files.entries
+	is_object(entry.contents)
+	config_file.is_format_of(entry.contents)
+} else := "it is not among the files"
 
 _needless := {
 	"discovery", "discovery_fallback", "discovery_proxy", "discovery_srv", "discovery_srv_name",

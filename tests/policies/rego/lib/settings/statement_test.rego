@@ -77,3 +77,17 @@ test_place if {
 }
 
 test_reasons if statement.reasons(_statement([], {"ETCD_MAX_WALS": ["max_wals", "a reason"]})) == {"ETCD_MAX_WALS": "a reason"}
+
+# Nothing is known of the settings in a config file that was not read.
+test_reasons_of_a_config_file if {
+	files := [{"name": "--config-file", "form": "flag", "spelling": "config-file", "value": "/etc/etcd.yml"}]
+	keys := [{"name": "data-dir", "form": "key", "spelling": "data-dir", "value": "/data"}]
+	unread := _statement(files, {})
+	statement.reasons(unread) == {"--config-file": "it is not among the files"}
+	statement.reasons(_statement(array.concat(files, keys), {})) == {}
+	contents := {"name": "a", "data-dir": "/data", "listen-client-urls": "https://10.0.0.1:2379"}
+	statement.reasons(unread) == {"--config-file": "a config file among the files is checked as another member"} with input as [
+		{"path": "hosts.yml", "contents": null},
+		{"path": "etcd.yml", "contents": contents},
+	]
+}
