@@ -3,7 +3,7 @@
 # description: |
 #   The words of a command and etcd's flags among them, as a shell and Go's flag package see them. Of the shell only quotes, -c and the
 #   ends of lines are supported: of a script, the first command that runs etcd counts, unless another one lacks its --force-new-cluster. A
-#   value that looks like a flag counts as one.
+#   value that looks like a flag counts as one. No shell splits the items of a list or removes their quotes.
 package headroom.formats.command_line
 
 import data.headroom.releases.spelling
@@ -11,10 +11,23 @@ import data.headroom.releases.spelling
 # parts: an entrypoint and a command, each a text or a list.
 words(parts) := [word |
 	items := [item | some part in parts; some item in _items(part)]
+	whole := [_is_whole(part) | some part in parts; some _ in _items(part)]
 	some index, item in items
-	some quoted in regex.find_n(_word, _commands(items, index, item), -1)
-	word := replace(replace(quoted, `"`, ""), "'", "")
+	some word in _words_of(items, index, item, whole[index])
 ]
+
+_is_whole(part) if {
+	is_array(part)
+} else := false
+
+_words_of(items, index, item, is_whole) := [item | item != ""] if {
+	is_whole
+	not _ends_in_shell(array.concat([""], items)[index])
+	not _is_program(index, item)
+} else := [replace(replace(quoted, `"`, ""), "'", "") | some quoted in regex.find_n(_word, _commands(items, index, item), -1)]
+
+# A program's name has no blanks, so its item is a whole command: it cannot start, but its flags are judged.
+_is_program(0, item) if not startswith(item, "-")
 
 # Blanks inside a template such as {{ .Values.port }} do not end a word.
 _word := `(?:\{\{[^{}\n]*\}\}|[^\s"']|"[^"]*"|'[^']*')+`
@@ -32,8 +45,11 @@ _items(part) := [found[1], found[2], found[4]] if {
 # In a shell's script a command ends with its line, or with a semicolon, which may directly follow its last word.
 _commands(items, index, item) := regex.replace(lines, `([^\s;&|\\])(;;?|&&|\|\|)(\s|$)`, "$1 $2 ") if {
 	lines := replace(replace(item, "\\\n", " "), "\n", " ; ")
-	regex.match(_script_follows, items[index - 1])
+	_ends_in_shell(items[index - 1])
 } else := item
+
+# An entrypoint such as sh -c may be a text.
+_ends_in_shell(item) if regex.match(sprintf(`(^|\s)%s$`, [_option]), item)
 
 _shell_command := sprintf(`^((?:\S*/)?(?:ba|da|a)?sh)\s+(%s)\s+(["'])((?s:.*))["']$`, [_option])
 
@@ -163,8 +179,9 @@ _is_chained(before, head) if {
 
 _end(command) := min({count(command)} | {position | some position, word in command; regex.match(`^([;&|<>]|[0-9]>)`, word)})
 
-# A boolean flag takes no word after it: etcd exits on such a `stray` word.
-flags(command) := [object.union(entry, _stray(flag, given, next)) |
+# A boolean flag takes no word after it: etcd exits on such a `stray` word. A `joined` word holds more than one flag with its value, such as
+# --name a, or --name=a --data-dir=/b.
+flags(command) := [object.union_n([entry, _stray(flag, given, next), _joined(word)]) |
 	given_words := arguments(command)
 	following := array.concat(array.slice(given_words, 1, count(given_words)), ["-"])
 	some position, word in given_words
@@ -182,8 +199,14 @@ _stray(flag, given, next) := {"stray": next} if {
 	not regex.match(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`, next)
 } else := {}
 
+_joined(word) := {"joined": word} if {
+	regex.match(`^--?[A-Za-z][\w-]*(\s+[^\s=]|=.*\s--[a-z][a-z-]+(=|\s|$))`, word)
+} else := {}
+
 _flag(word) := [name, given] if {
 	[_, name, given] := regex.find_all_string_submatch_n(`^--?([A-Za-z][^=\s$(){}]*)(=.*)?$`, word, 1)[0]
+} else := [name, sprintf("=%s", [value])] if {
+	[_, name, value] := regex.find_all_string_submatch_n(`^--?([A-Za-z][\w-]*)\s+([^\s=].*)$`, word, 1)[0]
 }
 
 _value(_, given, _) := substring(given, 1, -1) if startswith(given, "=")

@@ -116,7 +116,7 @@ _workload := _assumed.etcd_workload if {
 # Size of the cluster according to initial-cluster; null without one. A member may have several URLs, each after its name. A placeholder may
 # stand for any name.
 _members(found) := number if {
-	entries := [trim_space(entry) | some entry in split(_initial_cluster(found), ",")]
+	entries := [trim_space(entry) | some entry in split(regex.replace(_initial_cluster(found), `\{%.*?%\}`, ""), ",")]
 	named := {name | some entry in entries; name := regex.find_all_string_submatch_n(`^([\w.-]+)=`, entry, 1)[0][1]}
 	others := [entry | some entry in entries; entry != ""; not regex.match(`^[\w.-]+=`, entry)]
 	number := count(named) + count(others)

@@ -114,6 +114,12 @@ _has_wrong_form(name, value) if {
 	_is_wrong_url(trim_space(url))
 }
 
+# No shell removed these quotes.
+_has_wrong_form(name, value) if {
+	name in (_urls | {"initial_cluster"})
+	regex.match(`^["']`, value)
+}
+
 _has_wrong_form("initial_cluster", value) if {
 	some peer in split(value, ",")
 	_is_wrong_url(regex.find_all_string_submatch_n(`^[^=]*=(.*?)\s*$`, peer, 1)[0][1])

@@ -123,8 +123,8 @@ as_text(value) := value if {
 	value == null
 } else := sprintf("%v", [value])
 
-# A value with its own type: numbers and booleans are parsed out of flags and variables, invalid ones stay text. In Compose's lists, quotation
-# marks belong to the value: flags/wrong_type reports those of a number, and other rules judge what the author meant.
+# A value with its own type: numbers and booleans are parsed out of flags and variables, invalid ones stay text. In lists of arguments and
+# in Compose's lists of variables, quotation marks belong to the value: flags/wrong_type reports them, and other rules judge what the author meant.
 value_of(form, name, value) := value if {
 	form == "key"
 } else := number if {
@@ -140,4 +140,4 @@ value_of(form, name, value) := value if {
 	_parses("bool", _without_quotes(value))
 } else := _without_quotes(value)
 
-_without_quotes(value) := regex.replace(as_text(value), `^"([^"]*)"$`, "$1")
+_without_quotes(value) := regex.replace(as_text(value), `^(?:"([^"]*)"|'([^']*)')$`, "$1$2")

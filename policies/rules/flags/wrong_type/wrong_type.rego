@@ -3,8 +3,9 @@
 # description: |
 #   etcd exits at start on a value of the wrong type: a quota of "8G" is a string, but etcd expects a number of bytes.
 #   It also exits on a value of another form: "1d" is not a duration in Go, which has no unit for days. A boolean flag takes its value
-#   after "=" only: etcd exits on the word "true" in --client-cert-auth true. A URL with https needs a certificate and its
-#   key: this is reported only if no other file can set them.
+#   after "=" only: etcd exits on the word "true" in --client-cert-auth true. No shell splits an item of a list or removes
+#   its quotes: "--data-dir /data" is the name of one flag, which etcd does not have. A URL with https needs a certificate
+#   and its key: this is reported only if no other file can set them.
 # custom:
 #   id: flags/wrong_type
 #   severity: deny
@@ -40,6 +41,16 @@ problems contains result.problem(profile, entry.name, text) if {
 	text := sprintf("%s is followed by the word %q, on which etcd exits: %s", [entry.name, entry.stray, _instead(entry)])
 }
 
+problems contains result.problem(profile, entry.name, text) if {
+	some profile in clusters.profiles
+	some entry in profile.etcd.given
+	text := sprintf("%q is one argument, %s", [entry.joined, _of_joined(entry)])
+}
+
+_of_joined(entry) := sprintf("so all behind the equals sign is its value: write %s and the others as arguments of their own", [entry.name]) if {
+	regex.match(`^--?[\w-]+=`, entry.joined)
+} else := sprintf("and etcd exits because it has no flag of this name: write %s=%s", [entry.name, entry.value])
+
 _instead(entry) := sprintf("write %s=%s", [entry.name, entry.stray]) if {
 	spelling.is_readable("flag", "bool", entry.stray)
 } else := "it is neither a flag nor the value of one"
@@ -51,6 +62,8 @@ _hint(entry, refusal) := ": write it without the quotes" if {
 	entry.form == "key"
 	entry.value in {"true", "false"}
 	refusal.expected == "true or false"
+} else := ": write it without the quotes inside" if {
+	regex.match(`^("[^"]*"|'[^']*')$`, entry.value)
 } else := sprintf(": that is %v", [refusal.meant]) if {
 	refusal.meant
 } else := ": write it in quotes" if {

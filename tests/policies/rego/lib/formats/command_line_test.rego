@@ -14,6 +14,11 @@ commands := [
 	[[["sh", "-ecx", "etcd --name a\netcd --name b"]], ["sh", "-ecx", "etcd", "--name", "a", ";", "etcd", "--name", "b"]],
 	[["sh -c 'x; etcd --name a&& y;; z \\; \"a; b\"'"], ["sh", "-c", "x", ";", "etcd", "--name", "a", "&&", "y", ";;", "z", "\\;", "a ; b"]],
 	[["", 5], []],
+	[[["etcd", "--x=https://a:1, http://b:1", "--y=\"5\"", "--z 5", ""]], ["etcd", "--x=https://a:1, http://b:1", "--y=\"5\"", "--z 5"]],
+	[["/bin/sh -c", ["etcd --y=\"5\"", "--z '6'"]], ["/bin/sh", "-c", "etcd", "--y=5", "--z '6'"]],
+	[[["sh", "-c"], ["etcd --y=\"5\""]], ["sh", "-c", "etcd", "--y=5"]],
+	[[["etcd --name a"]], ["etcd", "--name", "a"]],
+	[[["--name a", "--x"]], ["--name a", "--x"]],
 	[[["etcd", "--x", "http://a:{{ .Values.port }}"], "{{ .Values.a }}-b c"], ["etcd", "--x", "http://a:{{ .Values.port }}", "{{ .Values.a }}-b", "c"]],
 	[
 		[["sh", "-ec"], ["if x\nexec etcd --name a \\\n  --x\nsleep 5"]],
@@ -74,6 +79,15 @@ test_flags if {
 	}
 	{[entry.spelling, entry.stray] | some entry in command_line.flags(given)} == {["client-cert-auth", "stray"]}
 	{entry.name | some entry in command_line.flags(["-max-wals=9"])} == {"--max-wals"}
+
+	# A word with blanks is one argument.
+	joined := ["etcd", "--data-dir /a", "--name=a --max-wals=5", "--listen-client-urls=https://a:1, https://b:1", "--x -y"]
+	{[entry.spelling, entry.value, object.get(entry, "joined", "")] | some entry in command_line.flags(joined)} == {
+		["data-dir", "/a", "--data-dir /a"],
+		["name", "a --max-wals=5", "--name=a --max-wals=5"],
+		["listen-client-urls", "https://a:1, https://b:1", ""],
+		["x", "-y", "--x -y"],
+	}
 
 	# etcd takes all up to the equals sign for the name.
 	{entry.name | some entry in command_line.flags(["etcd", "--cert-file/etc/a.pem", "--${X}"])} == {"--cert-file/etc/a.pem"}
