@@ -112,6 +112,8 @@ def chain(length: int) -> dict[str, Any]:
     return {"etcd": body}
 
 
+EXPORTS = "".join(f"if [ -f /{number} ]; then export VAR_{number}={'x' * 40}; fi\n" for number in range(600)) + "etcd"
+
 HOSTILE: dict[str, dict[str, Any]] = {
     "a value of 10 MB": {
         "hosts.json": {"etcd": {"hosts": {"n1": {"etcd_version": "3" * 10_000_000, "etcd_name": "x" * 10_000_000}}}}
@@ -159,6 +161,14 @@ HOSTILE: dict[str, dict[str, Any]] = {
             f"g{group}": {"hosts": {f"n{number}-[1:90000]": None for number in range(200)}} for group in range(20)
         }
         | {"etcd": {"hosts": "n1"}}
+    },
+    "a script with many exports": {
+        "etcd.json": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "etcd"},
+            "spec": {"containers": [{"name": "etcd", "image": "etcd:v3.6.16", "command": ["sh", "-c", EXPORTS]}]},
+        }
     },
     "many groups of one host": {
         "hosts.json": {**{f"g{number}": {"hosts": "n1"} for number in range(3000)}, "etcd": {"hosts": "n1"}}

@@ -137,13 +137,14 @@ _closes := `^(fi|esac|done);?$`
 
 _condition := `.*(&&|\|\|)$`
 
-# The variables that etcd gets from the words before it: those in front of it, and exported ones. The value is a placeholder if the export
-# depends on a condition. Those in front of etcd win.
-environment(command) := object.union(object.union_n([_exported(before, position) | some position, "export" in before]), _assigned(own)) if {
+# The variables that etcd gets: those of the container, and those from the words before it. Of an exported variable, such as those of the container,
+# the last assignment counts. Its value is a placeholder if it depends on a condition or on another command, or if nothing here assigns it.
+# Those in front of etcd win.
+environment(command, of_container) := object.union_n([of_container, _exported(before, ends, of_container), _assigned(own)]) if {
 	before := array.slice(command, 0, executable(command))
-	ends := {behind | some position, word in before; _ends_command(word); behind := position + 1}
-	own := array.slice(before, max(ends | {0}), count(before))
-} else := {}
+	ends := [behind | some position, word in before; _ends_command(word); behind := position + 1]
+	own := array.slice(before, max(array.concat([0], ends)), count(before))
+} else := of_container
 
 _ends_command(word) if regex.match(_separator, word)
 
@@ -156,25 +157,72 @@ _assigned(words) := object.union_n([{found[1]: found[2]} |
 	found := regex.find_all_string_submatch_n(`^([A-Za-z_]\w*)=((?s:.*))$`, word, 1)[0]
 ])
 
-_exported(before, position) := {name: _certain(before, position, name, value) |
-	behind := array.slice(before, position + 1, count(before))
-	end := min({count(behind)} | {number | some number, word in behind; _ends_command(word)})
-	some name, value in _assigned([trim_right(word, ";&|") | some word in array.slice(behind, 0, end + 1)])
+# Whatever depends on all words is computed once, because a script may have hundreds of commands.
+_exported(before, ends, of_container) := {name: value |
+	starts := array.concat([0], ends)
+	commands := [[starts[number], array.slice(before, starts[number], end)] | some number, end in ends]
+	last := object.union_n([assignment | some [start, words] in commands; some assignment in _assignments(start, words)])
+	exports := object.union_n([export | some [start, words] in commands; some export in _exports(start, words)])
+	conditions := _conditions(before)
+	inherited := object.keys(of_container)
+	some name in (object.keys(exports) | inherited)
+	name in (object.keys(last) | (object.keys(exports) - inherited))
+	value := _last_value(name, last, object.get(exports, name, 0), conditions)
 }
 
-_certain(before, position, name, value) := value if {
-	head := array.slice(before, 0, position)
-	count({number | some number, word in head; regex.match(_opens, word)}) <= count({number | some number, word in head; regex.match(_closes, word)})
-	not _is_chained(before, head)
+_last_value(name, last, exported_at, conditions) := value if {
+	[value, assigned_at] := last[name]
+	not regex.match("`|[$][(]", regex.replace(value, `^[$][(][(][^()]*[)][)]$`, ""))
+	every position in [assigned_at, exported_at] { _is_certain(position, conditions) }
 } else := sprintf("${%s}", [name])
 
-# Of several commands that depend on each other, etcd runs only if all others succeed, as in a && b && etcd.
-_is_chained(before, head) if {
-	some word in head
-	regex.match(_condition, word)
-	some other in before
-	regex.match(_separator, other)
-	not endswith(other, "&&")
+# {name: [value, position]} of what a command assigns, if it is `export`, or nothing but assignments.
+_assignments(start, words) := [{name: [value, start + offset]} |
+	first := _first_assignment(words)
+	some offset, word in words
+	offset >= first
+	[_, name, sign, assigned] := regex.find_all_string_submatch_n(`^([A-Za-z_]\w*)(\+?)=((?s:.*))$`, trim_right(word, ";&|"), 1)[0]
+	value := {"": assigned, "+": sprintf("${%s}", [name])}[sign]
+]
+
+# Assignments may follow a parenthesis, such as that of a pattern in `case`. A command in a value may have blanks.
+_first_assignment(words) := min([offset | some offset, "export" in words]) if {
+	"export" in words
+} else := first if {
+	first := max({0} | {behind | some offset, word in words; regex.match(`^([({]|[^=]*[)])$`, word); behind := offset + 1})
+	command := array.slice(words, first, count(words))
+	end := min({count(command)} | {behind | some offset, word in command; regex.match("`|[$][(]", word); behind := offset + 1})
+	every word in array.slice(command, 0, end) { regex.match(`^([A-Za-z_]\w*\+?=|[;&|]+$)`, word) }
+}
+
+# {name: position} of each variable that a command exports.
+_exports(start, words) := [{name: start + first} |
+	first := min([offset | some offset, "export" in words])
+	some word in array.slice(words, first + 1, count(words))
+	[_, name] := regex.find_all_string_submatch_n(`^([A-Za-z_]\w*)(?:\+?=(?s:.*)|[;&|]*)$`, word, 1)[0]
+]
+
+# The positions of the words that make others conditional. Of several commands that depend on each other, etcd runs only if all others succeed,
+# as in a && b && etcd. Otherwise all behind the first are `chained`.
+_conditions(before) := {
+	"opens": [position | some position, word in before; regex.match(_opens, word)],
+	"closes": [position | some position, word in before; regex.match(_closes, word)],
+	"chained": [position |
+		_has_independent_commands(before)
+		some position, word in before
+		regex.match(_condition, word)
+	],
+}
+
+_has_independent_commands(before) if {
+	some word in before
+	regex.match(_separator, word)
+	not endswith(word, "&&")
+}
+
+_is_certain(position, conditions) if {
+	count([other | some other in conditions.opens; other < position]) <= count([other | some other in conditions.closes; other < position])
+	every other in conditions.chained { other >= position }
 }
 
 _end(command) := min({count(command)} | {position | some position, word in command; regex.match(`^([;&|<>]|[0-9]>)`, word)})

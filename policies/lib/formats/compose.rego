@@ -141,7 +141,7 @@ _list(value) := value if {
 _given(service) := array.concat(command_line.flags(_words(service)), container.environment(_variables(service)))
 
 # Those that the command sets for etcd win.
-_variables(service) := object.union(_environment(service), command_line.environment(_words(service)))
+_variables(service) := command_line.environment(_words(service), _environment(service))
 
 # In a list the last value of a name counts.
 _environment(service) := service.environment if {

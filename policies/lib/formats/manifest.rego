@@ -68,7 +68,7 @@ _replacements(spec) := {written: value |
 }
 
 # Those that the command sets for etcd win.
-_variables(spec) := object.union(_environment(spec), command_line.environment(_words(spec)))
+_variables(spec) := command_line.environment(_words(spec), _environment(spec))
 
 # The last value of a name counts, and one of the container's own wins over one of a ConfigMap.
 _environment(spec) := object.union_n(array.concat(
@@ -146,7 +146,7 @@ _is_certain(_, spec) if {
 	words := _words(spec)
 	container.runs_etcd(object.get(spec, "image", null), words)
 	lists := [entry.value |
-		some entry in array.concat(command_line.flags(words), container.environment(_environment(spec)))
+		some entry in array.concat(command_line.flags(words), container.environment(_variables(spec)))
 		entry.spelling in {"config-file", "initial-cluster", "ETCD_CONFIG_FILE", "ETCD_INITIAL_CLUSTER"}
 	]
 	every list in lists { regex.match(`^[^=,]+=https?://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/?$`, list) }
@@ -166,7 +166,7 @@ _is_static(document) if document.metadata.namespace == "kube-system"
 
 _discovers_others(document, spec) if {
 	document.kind in {"Deployment", "Pod"}
-	some word in ({word | some word in _words(spec)} | object.keys(_environment(spec)))
+	some word in ({word | some word in _words(spec)} | object.keys(_variables(spec)))
 	regex.match(`^(--|ETCD_)(?i)discovery`, word)
 }
 

@@ -97,7 +97,18 @@ variables := [
 	[["etcd"], {}],
 	[["backup", "A=b"], {}],
 	[["sh", "-c", "GOGC=50", "ETCD_NAME=a=b", "etcd", "ETCD_NAME=c"], {"GOGC": "50", "ETCD_NAME": "a=b"}],
-	[["sh", "-c", "A=b;", "export", "B=c", "C;", "exec", "etcd"], {"B": "c"}],
+	[["sh", "-c", "A=b;", "export", "B=c", "C;", "exec", "etcd"], {"B": "c", "C": "${C}"}],
+	[["sh", "-c", "A=b", ";", "C=x", "D=y", ";", "export", "A", "D;", "etcd"], {"A": "b", "D": "y"}],
+	[["sh", "-c", "A=b;", "A=c;", "export", "A;", "etcd"], {"A": "c"}],
+	[["sh", "-c", "export", "A;", "A=b", ";", "etcd"], {"A": "b"}],
+	[["sh", "-c", "A=b", "x", ";", "export", "A", ";", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "A=b", ";", "A+=c", ";", "export", "A", ";", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "A=$(x", "--data-dir=/y", "z)", ";", "export", "A", ";", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "A=`x`", ";", "B=$((2*3))", ";", "export", "A", "B", ";", "etcd"], {"A": "${A}", "B": "$((2*3))"}],
+	[["sh", "-c", "A=b", ";", "if", "x;", "then", "A=c", ";", "fi;", "export", "A", ";", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "A=b", ";", "case", "x", "in", "y)", "A=c", ";;", "esac;", "export", "A", ";", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "A=b", ";", "if", "x;", "then", "export", "A", ";", "fi;", "etcd"], {"A": "${A}"}],
+	[["sh", "-c", "{", "A=b", ";", "}", ";", "export", "A", ";", "etcd"], {"A": "b"}],
 	[["sh", "-c", "export", "B=c", ";", "B=d", "etcd"], {"B": "d"}],
 	[["sh", "-c", "A=b", ";", "etcd"], {}],
 	[["sh", "-c", "export", "A=b", "&&", "cd", "/", "&&", "etcd"], {"A": "b"}],
@@ -112,5 +123,14 @@ variables := [
 test_environment[note] if {
 	some [given, expected] in variables
 	note := json.marshal(given)
-	command_line.environment(given) == expected
+	command_line.environment(given, {}) == expected
+}
+
+# Those of the container are exported.
+test_environment_of_a_container if {
+	of_container := {"A": "a", "B": "b", "C": "c", "D": "d"}
+	script := ["sh", "-c", "B=x", ";", "export", "A", ";", "if", "y;", "then", "C=z", ";", "fi;", "D=w", "etcd"]
+	command_line.environment(script, of_container) == {"A": "a", "B": "x", "C": "${C}", "D": "w"}
+	command_line.environment(["etcd"], of_container) == of_container
+	command_line.environment([], of_container) == of_container
 }

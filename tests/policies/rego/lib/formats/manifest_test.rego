@@ -198,6 +198,31 @@ test_variables_of_the_command if {
 	found.facts.data_fstype.value == "emptyDir"
 }
 
+test_exported_by_name if {
+	script := concat("\n", [
+		"ETCD_UNSAFE_NO_FSYNC=true",
+		"ETCD_INITIAL_CLUSTER=$(discover --data-dir=/data)",
+		"export ETCD_INITIAL_CLUSTER ETCD_UNSAFE_NO_FSYNC",
+		"exec etcd --name a",
+	])
+	container := {"name": "etcd", "image": "etcd:v3.6.1", "command": ["sh", "-c", script]}
+	found := manifest.statements({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}).a
+	{[entry.name, entry.value] | some entry in found.given} == {["--name", "a"], ["ETCD_UNSAFE_NO_FSYNC", "true"]}
+	found.unknown.ETCD_INITIAL_CLUSTER == ["initial_cluster", "filled in at deployment"]
+}
+
+# A script may list the members of a static pod, or name a discovery service.
+test_static_pod_whose_script_lists_members[line] if {
+	some [line, expected] in [
+		["ETCD_SNAPSHOT_COUNT=5", true],
+		["ETCD_INITIAL_CLUSTER=a=https://10.0.0.1:2380,b=https://10.0.0.2:2380", false],
+		["ETCD_DISCOVERY_SRV=example.net", false],
+	]
+	container := {"name": "etcd", "image": "etcd:v3.6.1", "command": ["sh", "-c", sprintf("export %s\netcd --name a", [line])]}
+	document := {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "kube-system"}, "spec": {"containers": [container]}}
+	manifest.statements(document).a.alone == expected
+}
+
 test_two_mounts_at_one_path if {
 	mounts := [{"name": "a", "mountPath": "/data"}, {"name": "b", "mountPath": "/data"}]
 	volumes := [{"name": "a", "emptyDir": {}}, {"name": "b", "emptyDir": {}, "nfs": {}}, {"name": "b", "hostPath": {"path": "/b"}}]
