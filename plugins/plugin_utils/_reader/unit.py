@@ -32,6 +32,10 @@ _FACTS = {"IOSchedulingClass": "io_class", "Nice": "nice"}
 _WRAPPER = re.compile(r"^[@:+!-]*([\w./-]*/)?etcd[_-]?(wrapper|start|run|server|member)(\.sh)?(\s|$)")
 _TWO_BACKSLASHES = re.compile(r"\\\\\s*$")
 _CUT = "systemd ends it at two backslashes, and continues it after one"
+# A size that systemd accepts, also as a share of the memory; an empty value resets a limit (parse_size in src/basic/parse-util.c).
+_SIZE = re.compile(r"^(\d+(\.\d+)?\s*[BKMGTPE]?|\d+(\.\d+)?[%‰‱]|infinity|)$")
+# A size of another program. Placeholders are no sizes, and may become valid ones.
+_OTHER_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([KMGTPE])?[A-Za-z]*$", re.IGNORECASE)
 # An empty value discards what was set before.
 _LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment", "UnsetEnvironment"}
 
@@ -135,7 +139,8 @@ def _build(
     unknown: dict[str, str],
     directives: list[Directive],
 ) -> dict[str, Any]:
-    last = {directive.name: directive for directive in directives}
+    ignored = _ignored_sizes(directives)
+    last = {directive.name: directive for directive in directives if directive not in ignored}
     limit = next((last[name] for name in ("MemoryMax", "MemoryLimit") if name in last), None)
     memlock = last.get("LimitMEMLOCK")
     facts = {fact: last[name] for name, fact in _FACTS.items() if name in last}
@@ -152,8 +157,28 @@ def _build(
         # systemd passes the variables of a file to etcd, but docker does not.
         passes_on=command.image is None and any(name.startswith("EnvironmentFile=") for name in unknown),
     )
+    if ignored:
+        found["ignored"] = {f"{one.name}={one.value}": why for one, why in ignored.items()}
     # There etcd creates the data directory if none is set.
     return {**found, "silent": ["data_dir"]} if "WorkingDirectory" in last else found
+
+
+def _ignored_sizes(directives: list[Directive]) -> dict[Directive, str]:
+    """Return the limits whose value systemd refuses, so that the one before them stays in force, with the reason."""
+    ignored = {}
+    for one in directives:
+        # LimitMEMLOCK= may have a soft and a hard limit.
+        sizes = one.value.split(":") if one.name == "LimitMEMLOCK" else [one.value]
+        if one.name in ("MemoryMax", "MemoryLimit", "LimitMEMLOCK") and not all(map(_SIZE.match, sizes)):
+            others = [found for size in sizes if not _SIZE.match(size) and (found := _OTHER_SIZE.match(size))]
+            if others:
+                meant = ":".join(_OTHER_SIZE.sub(_as_systemd_has_it, size) for size in sizes)
+                ignored[one] = f"systemd ignores this size; write {meant} instead"
+    return ignored
+
+
+def _as_systemd_has_it(size: re.Match[str]) -> str:
+    return f"{size[1]}{(size[2] or '').upper()}"
 
 
 def own_variables(directives: list[Directive]) -> list[Variable]:

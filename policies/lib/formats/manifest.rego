@@ -105,7 +105,7 @@ _config_maps_by_name[name] contains found if {
 _statement(document, spec) := statement_builder.build("manifest", container.unless_configured(object.get(spec, "image", null), _filled_targets(document, spec), object.union_n([
 	{
 		"given": array.concat(command_line.flags(_words(spec)), container.environment_of_image(object.get(spec, "image", null), _words(spec), environment)),
-		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec)]),
+		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(spec)), _other_sources(spec), _refused_limit(spec)]),
 		"kubernetes": _serves_kubernetes(document),
 		"silent": _silent(spec),
 		"alone": _is_alone(document, spec),
@@ -200,6 +200,10 @@ _other_sources(spec) := {"envFrom": ["extra_config", "settings may come from the
 
 _limit(spec) := {"limit": {"name": "resources.limits.memory", "bytes": bytes}} if {
 	bytes := quantity.bytes(spec.resources.limits.memory)
+} else := {}
+
+_refused_limit(spec) := {"resources.limits.memory": ["memory_limit", reason]} if {
+	reason := quantity.refusal(spec.resources.limits.memory)
 } else := {}
 
 # A kind of volume → its filesystem.

@@ -19,7 +19,15 @@ bytes(quantity) := _scaled(digits, exponent - count(fraction)) if {
 	digits := concat("", [whole, fraction])
 } else := units.parse_size(sprintf("%sB", [quantity])) if {
 	regex.match(`^[0-9.]+[KMGTP]i$`, quantity)
-} else := units.parse_size(quantity)
+} else := units.parse_size(quantity) if {
+	is_number(quantity)
+}
+
+# Why Kubernetes refuses a size with the unit of another program, such as 2GB. Undefined for other texts, such as placeholders.
+refusal(quantity) := sprintf("Kubernetes refuses %q; write %s%si instead", [quantity, number, upper(unit)]) if {
+	not bytes(quantity)
+	[_, number, unit] := regex.find_all_string_submatch_n(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGTPkmgtp])[Ii]?[Bb]?\s*$`, quantity, 1)[0]
+}
 
 _scaled(digits, exponent) := _number(digits) * _power(exponent) if {
 	exponent >= 0

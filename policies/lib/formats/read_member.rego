@@ -33,6 +33,7 @@ import data.headroom.units
 #   in_memory    list of strings: such paths with a tmpfs
 #   facts        object: io_class and nice → {name, value}
 #   twice        object: flag → the variable that sets it too
+#   ignored      object: limit as the author wrote it → why systemd ignores it
 #   complete     true if nothing but the files that were read can set a setting
 #   config       object: the parsed config file
 #
@@ -68,7 +69,10 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 			array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.command, member.environment)),
 			array.concat(config_file.given(object.get(member, "config", {})), object.get(member, "given", [])),
 		),
-		"unknown": {written: ["extra_config", reason] | some written, reason in member.unknown},
+		"unknown": object.union(
+			{written: ["extra_config", reason] | some written, reason in member.unknown},
+			{written: ["memory_limit", reason] | some written, reason in object.get(member, "ignored", {})},
+		),
 		"where": member.where,
 		"complete": object.get(member, "complete", false),
 		"silent": array.concat(member.silent, _silent(member)),

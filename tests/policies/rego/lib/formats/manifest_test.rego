@@ -152,7 +152,7 @@ test_image_of_their_own if {
 quantities := [
 	["512Mi", 536870912], ["512M", 512000000], ["1073741824", 1073741824], [1024, 1024], ["lots", null],
 	["4e9", 4000000000], ["1.5E+9", 1500000000], ["15e-1", 2], ["4294967296000m", 4294967296], ["1500m", 2], ["1.05k", 1050],
-	["0.5Gi", 536870912], ["1.5G", 1500000000], ["0", 0], ["4g", 4294967296],
+	["0.5Gi", 536870912], ["1.5G", 1500000000], ["0", 0], ["4g", null], ["2GB", null], ["4096Mb", null], ["2gi", null],
 ]
 
 test_quantity[text] if {
@@ -160,6 +160,20 @@ test_quantity[text] if {
 	text := sprintf("%v", [quantity])
 	limited := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/0/resources", "value": {"limits": {"memory": quantity}}}])
 	{expected} == {object.get(manifest.statements(limited).etcd.limit, "bytes", null)}
+}
+
+# Kubernetes refuses the whole manifest.
+test_refused_limit[quantity] if {
+	some quantity, reason in {
+		"2GB": `Kubernetes refuses "2GB"; write 2Gi instead`,
+		"2g": `Kubernetes refuses "2g"; write 2Gi instead`,
+		"4096Mb": `Kubernetes refuses "4096Mb"; write 4096Mi instead`,
+		"1.5 GiB": `Kubernetes refuses "1.5 GiB"; write 1.5Gi instead`,
+		"{{ memory }}": null,
+		"2Gi": null,
+	}
+	limited := json.patch(_manifest, [{"op": "add", "path": "/spec/containers/0/resources", "value": {"limits": {"memory": quantity}}}])
+	{reason} == {object.get(manifest.statements(limited).etcd.unknown, ["resources.limits.memory", 1], null)}
 }
 
 # Without a command the image starts etcd. Settings that the model lacks go by their own spelling.
