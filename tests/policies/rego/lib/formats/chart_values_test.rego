@@ -13,12 +13,23 @@ resources := [
 	[{"kind": "HelmChart", "spec": {"chart": "bitnami/etcd", "valuesContent": "a: 1"}}, [{"a": 1, "headroom_chart": "bitnami/etcd"}]],
 	[{"kind": "HelmRelease", "spec": {"chart": {"spec": {"chart": "etcd"}}, "values": {"a": 1}}}, [{"a": 1, "headroom_chart": "etcd"}]],
 	[{"kind": "Application", "spec": {"source": {"chart": "etcd", "helm": {"valuesObject": {"a": 1}}}}}, [{"a": 1, "headroom_chart": "etcd"}]],
+	[{"kind": "Application", "spec": {"source": _source("etcd", 1), "sources": []}}, [{"a": 1, "headroom_chart": "etcd"}]],
+	[
+		{"kind": "Application", "spec": {"source": _source("x", 0), "sources": [_source("etcd", 1), _source("other", 2)]}},
+		[{"a": 1, "headroom_chart": "etcd"}, {"a": 2, "headroom_chart": "other"}],
+	],
+	[{"kind": "ApplicationSet", "spec": {"template": {"spec": {"sources": [_source("etcd", 1)]}}}}, [{"a": 1, "headroom_chart": "etcd"}]],
+	[{"kind": "ApplicationSet", "spec": {"template": {"spec": {"source": _source("etcd", 1)}}}}, [{"a": 1, "headroom_chart": "etcd"}]],
+	[{"kind": "Application", "spec": {"sources": [{"ref": "values"}, 5]}}, []],
+	[{"kind": "Application"}, []],
 	[{"kind": "HelmChart", "spec": {"valuesContent": "{{ template }}: {"}}, []],
 	[{"kind": "HelmChart", "spec": {"valuesContent": "text"}}, []],
 	[{"kind": "HelmChart", "spec": {"valuesContent": 5}}, []],
 	[{"kind": "HelmChart"}, []],
 	[{"kind": "Pod", "spec": {"values": _values}}, []],
 ]
+
+_source(chart, number) := {"chart": chart, "helm": {"valuesObject": {"a": number}}}
 
 test_documents[note] if {
 	some [resource, expected] in resources
