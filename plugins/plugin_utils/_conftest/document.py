@@ -26,7 +26,8 @@ def build_document(
     - expanded: the names of variables that a text expands, such as ETCD_PORT in ${ETCD_PORT}
     - compacts: the paths of files with a command of a client that compacts; absent if there are none
 
-    gather() adds without_etcd, path → why a file that the user named configures no etcd, if this holds for all files.
+    gather() adds without_etcd, path → why a file that the user named configures no etcd, if this holds for all files, and working_directory, that of
+    headroom-lint, if a path is absolute or leads out of it.
     """
     document: dict[str, Any] = {
         "files": files,

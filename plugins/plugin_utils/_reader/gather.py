@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -35,6 +36,9 @@ def gather(paths: Iterable[str], ignore: str = "") -> Gathered:
     # A folder must contain etcd, and so must one of several files.
     if without and without.keys() == {*tree.texts, *tree.problems}:
         reading.document["without_etcd"] = without
+    # The policies compare the folders of waivers with those of inventories.
+    if any(os.path.isabs(path) or path.startswith(os.pardir) for path in tree.texts):
+        reading.document["working_directory"] = os.getcwd()
     return Gathered(
         reading.document,
         {path: why for path, why in unparsed.items() if path in tree.named},

@@ -135,7 +135,48 @@ folder(file) := name if {
 
 _within(_, ".")
 
-_within(inner, outer) if startswith(sprintf("%s/", [inner]), sprintf("%s/", [outer]))
+_within(inner, outer) if {
+	startswith(_located(inner), _located(outer))
+	not startswith(trim_prefix(_located(inner), _located(outer)), "../")
+}
+
+# Folders such as ../.. are above every path that leads less far up.
+_within(inner, outer) if {
+	regex.match(`^(\.\./)+$`, _located(outer))
+	not startswith(_located(inner), "/")
+	_steps_up(inner) < _steps_up(outer)
+}
+
+_steps_up(path) := count([step | some step in split(_located(path), "/"); step == ".."])
+
+# With a slash at the end. headroom-lint passes the working directory if a path needs it.
+_located(path) := _clean(sprintf("%s/%s/", [files.reader.working_directory, path])) if {
+	files.reader.working_directory
+	not startswith(path, "/")
+} else := _clean(sprintf("%s/", [path]))
+
+# Without ./ and NAME/../ as far as people nest them. Rego has no recursion.
+_clean(path) := _without_detour(_without_detour(_without_detour(_without_detour(regex.replace(regex.replace(path, `/(\.?/)+`, "/"), `^\./`, "")))))
+
+_without_detour(path) := regex.replace(path, `(^|/)([^/.][^/]*|\.[^/.][^/]*|\.\.[^/]+)/\.\./`, "$1")
+
+# Inventories of which nobody can tell whether a file lies above them: only one of the two paths is absolute, or the file's leads up and down again.
+incomparable(file) := {name |
+	some name, _ in inventory.members
+	not _is_comparable(_located(folder(file)), _located(name))
+}
+
+_is_comparable(outer, inner) if {
+	startswith(outer, "/") == startswith(inner, "/")
+	not regex.match(`^(\.\./)+[^.]`, outer)
+}
+
+_is_comparable("", _)
+
+_is_comparable(outer, inner) if {
+	startswith(outer, "../")
+	startswith(inner, "../")
+}
 
 _hosts(waiver, _, _) := {waiver.host}
 

@@ -20,7 +20,13 @@ problems contains {"inventory": waivers.folder(entry.file), "hosts": set(), "abo
 	used := {[finding.waived.file, finding.waived.number] | some finding in waived.warn}
 	some entry in waivers.valid
 	not [entry.file, entry.number] in used
-	text := sprintf("%s: waiver %d for %s, %s, waives nothing", [entry.file, entry.number, entry.waiver.rule, _scope(entry.waiver)])
+	text := sprintf("%s: waiver %d for %s, %s, waives nothing%s", [entry.file, entry.number, entry.waiver.rule, _scope(entry.waiver), _doubt(entry.file)])
 }
+
+# The waiver may be right, so nobody should remove it.
+_doubt(file) := sprintf(": whether %s is below its folder is unknown, so give both paths as absolute or relative ones", [concat(", ", sort(names))]) if {
+	names := waivers.incomparable(file)
+	count(names) > 0
+} else := ""
 
 _scope(waiver) := [sprintf("%s %q", [scope, waiver[scope]]) | some scope in ["host", "group", "cluster"]; waiver[scope]][0]

@@ -176,6 +176,46 @@ test_place[path] if {
 	{finding.inventory | some finding in denied} == {"a", "b"} - waived
 }
 
+# [path of the file, inventory, working directory, whether it applies].
+elsewhere := [
+	["../waivers.yml", "inventory", null, true],
+	["../../waivers.yml", "../inventory", null, true],
+	["../waivers.yml", "../inventory", null, true],
+	["../a/waivers.yml", "../a/b", null, true],
+	["../a/waivers.yml", "../b", null, false],
+	["a/../waivers.yml", "inventory", null, true],
+	["a/../b/./.x/../waivers.yml", "b/inventory", null, true],
+	["../waivers.yml", "../../inventory", null, false],
+	["../waivers.yml", "/srv/inventory", null, false],
+	["../waivers.yml", "/srv/inventory", "/srv/work", true],
+	["../../waivers.yml", "inventory", "/srv/work", true],
+	["/srv/waivers.yml", "inventory", "/srv/work", true],
+	["/srv/other/waivers.yml", "inventory", "/srv/work", false],
+	["../work/waivers.yml", "inventory", "/srv/work", true],
+	["inventory/waivers.yml", "/srv/work/inventory/a", "/srv/work", true],
+]
+
+test_elsewhere[note] if {
+	some [path, inventory, folder, applies] in elsewhere
+	note := json.marshal([path, inventory, folder])
+	files := [
+		{"path": sprintf("%s/hosts.yml", [inventory]), "contents": {"etcd": {"hosts": "n1", "vars": _large}}},
+		{"path": path, "contents": {"waivers": [_waiver({})]}},
+	]
+	document := object.union({"files": files, "lines": {}, "unparsed": {}, "translated": {}, "expanded": []}, {"working_directory": folder | folder != null})
+	denied := large_values.deny with input as [{"contents": {"headroom_lint": document}}] with time.now_ns as noon
+	count(denied) == count([1 | not applies])
+}
+
+# Without a working directory, some paths cannot be compared.
+test_incomparable[path] if {
+	some path in ["/srv/waivers.yml", "../work/waivers.yml"]
+	files := array.concat(testing.example_of(2, _large), [{"path": path, "contents": {"waivers": [_waiver({})]}}])
+	found := testing.texts(unused.warn) with input as files with time.now_ns as noon
+	text := `%s: waiver 1 for memory/large_values, group "etcd", waives nothing: whether inventory is below its folder is unknown, %s`
+	found == {sprintf(text, [path, "so give both paths as absolute or relative ones"])}
+}
+
 # A waiver from --data applies to all inventories, including resolved ones.
 test_data if {
 	listed := {"_meta": {"hostvars": {"n1": _large}}, "etcd": {"hosts": ["n1"]}}

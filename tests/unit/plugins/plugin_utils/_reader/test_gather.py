@@ -200,3 +200,13 @@ def test_pipes(tmp_path: Path) -> None:
     [unit] = gather([str(pipe)]).document["files"]
     writer.join(10)
     assert unit["path"] == str(pipe) and unit["contents"]["headroom_member"]["command"][-1] == "n1"
+
+
+def test_working_directory_only_for_paths_that_need_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    for path in ("waivers.yml", "work/waivers.yml"):
+        (tmp_path / path).write_text("waivers: []\n")
+    assert "working_directory" not in gather(["waivers.yml"]).document
+    for path in ("../waivers.yml", str(tmp_path / "waivers.yml")):
+        assert gather([path]).document["working_directory"] == str(tmp_path / "work")
