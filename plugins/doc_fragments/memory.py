@@ -24,7 +24,7 @@ options:
     type: str
     choices: [refuse, newest]
     default: refuse
-    version_added: 0.2.0
+    version_added: 0.3.0
   workload:
     description:
       - The load on the cluster. All keys are optional; the result lists the keys for which a default was used.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_auth
 short_description: Enable or disable authentication in etcd
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Enables authentication only if root exists, and both root and this module's own user have the role C(root). Otherwise it fails and changes nothing.
   - While authentication is off, etcd does not check passwords. So the module deletes root just before it enables authentication, and creates it again

@@ -326,7 +326,7 @@ maintenance:
       role P(etcdops.headroom.etcd_maintenance#role) for the cluster of its configuration. Empty if it is not installed or has not run.
   returned: always
   type: dict
-  version_added: 0.2.0
+  version_added: 0.3.0
   sample:
     defrag:
       operation: defrag

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_defrag
 short_description: Defragment etcd members one at a time, where it is worthwhile and safe
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Until a member is defragmented, pages that compaction freed stay in its database file and count towards the quota. A member answers no requests
     during its defragmentation. So this module defragments one member of the cluster at a time, followers first and the leader last, and transfers

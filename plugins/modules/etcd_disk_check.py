@@ -31,7 +31,7 @@ options:
     type: str
     choices: [etcd, rke2, openshift]
     default: etcd
-    version_added: 0.2.0
+    version_added: 0.3.0
   fsync_p99_max_ms:
     description: Limit for the 99th percentile, in milliseconds.
     type: float
@@ -41,7 +41,7 @@ options:
       - Above this many milliseconds RV(verdict) is V(ignore:warn), because there is little reserve for peak load. At most O(fsync_p99_max_ms).
       - Defaults to half of O(fsync_p99_max_ms).
     type: float
-    version_added: 0.2.0
+    version_added: 0.3.0
   fail_on_slow:
     description: Whether to fail if the disk is slower than the limit. Otherwise only RV(verdict) reports it.
     type: bool
@@ -50,12 +50,12 @@ options:
     description: Number of runs, 1 to 9. Fewer if O(timeout) is short, because each run takes at least one second.
     type: int
     default: 3
-    version_added: 0.2.0
+    version_added: 0.3.0
   warmup:
     description: Seconds of writes before the first run that are not measured, 0 to 60.
     type: int
     default: 1
-    version_added: 0.2.0
+    version_added: 0.3.0
   timeout:
     description:
       - Time limit in seconds, 1 to 600, for the warm-up and all runs together. A disk that is too slow to write everything is
@@ -79,7 +79,7 @@ options:
       - M(etcdops.headroom.etcd_disk_live_info) reads the latencies of a running member instead.
     type: bool
     default: false
-    version_added: 0.2.0
+    version_added: 0.3.0
   cached_only:
     description: Never measure. Without a stored result for this volume, of any age, RV(verdict) is V(ignore:unknown).
     type: bool
@@ -177,13 +177,13 @@ p99_runs_us:
   type: list
   elements: int
   returned: when measured
-  version_added: 0.2.0
+  version_added: 0.3.0
   sample: [1729, 1614, 1802]
 spread_percent:
   description: The slowest minus the fastest 99th percentile of the runs, in percent of the median. RV(msg) mentions it above 50.
   type: int
   returned: when measured
-  version_added: 0.2.0
+  version_added: 0.3.0
   sample: 11
 iops:
   description: Records written and synchronized per second.
@@ -224,7 +224,7 @@ warn_us:
   description: Warns above this many microseconds.
   type: int
   returned: always
-  version_added: 0.2.0
+  version_added: 0.3.0
   sample: 5000
 device:
   description: Device that is mounted below the directory.

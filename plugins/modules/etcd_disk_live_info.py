@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_disk_live_info
 short_description: Measure the disk latency of a running etcd member
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Reads a member's metrics twice and returns the latencies of its WAL fsyncs and backend commits in between, the number of slow applies
     and the number of leader changes. Writes nothing.

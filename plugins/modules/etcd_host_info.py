@@ -74,7 +74,7 @@ options:
   config_file:
     description: etcd's config file. If it names another WAL dir than O(wal_dir), the module also looks for the member's log there.
     type: path
-    version_added: 0.2.0
+    version_added: 0.3.0
   certificates:
     description: The CA and the certificates to inspect, as M(etcdops.headroom.etcd_tls_info) does.
     type: dict

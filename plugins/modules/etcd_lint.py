@@ -26,6 +26,7 @@ options:
     type: list
     elements: path
     default: []
+    version_added: 0.3.0
   gate:
     description:
       - Lint at the start of a playbook that deploys.
@@ -40,6 +41,7 @@ options:
         value, the value is printed without a diff.
     type: bool
     default: false
+    version_added: 0.3.0
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

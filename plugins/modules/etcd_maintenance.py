@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_maintenance
 short_description: Install the program that maintains etcd from timers
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - First validates the configuration on this host - thresholds, numbers, calendars (with C(systemd-analyze)), and directories, which must exist and
     be writable. All problems are reported as one error, before anything is changed.

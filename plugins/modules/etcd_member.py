@@ -72,7 +72,7 @@ options:
       - While the alarm C(NOSPACE) is set, the lock is unavailable, and not needed.
     type: int
     default: 0
-    version_added: 0.2.0
+    version_added: 0.3.0
   planned_digest:
     description:
       - With O(state=drained), the C(HEADROOM_DIGEST) of the process when the change was planned (RV(etcdops.headroom.etcd_host_info#module:unit) has it).

@@ -30,7 +30,7 @@ options:
     description:
       - Size of the volume of the data directory, in bytes or with a unit. Limits the quota to nine tenths of it.
     type: raw
-    version_added: 0.2.0
+    version_added: 0.3.0
   settings:
     description:
       - Settings that the plan must keep, with the names of O(etcdops.headroom.etcd_memory_estimate#module:settings).

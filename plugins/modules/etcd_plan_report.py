@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_plan_report
 short_description: Print and draw a plan of etcd's memory
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Computes the plan of M(etcdops.headroom.etcd_memory_plan) and prints it. Shows the workload and which values are assumed,
     each flag with its reason, the memory with etcd's default flags and with the planned flags, and lines to copy into a systemd unit.

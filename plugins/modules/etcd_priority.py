@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_priority
 short_description: Set disk and CPU priority on every thread of a running etcd
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Sets I/O class, I/O priority and nice on every thread of a running process, and the weights of its control group. C(ionice -p) and
     C(renice -p) change only the main thread, but etcd writes from other threads.

@@ -105,12 +105,12 @@ options:
       - With O(state=checked), the directory for the backups before the change, if this host takes them. Requires space for the backup of this step,
         unless the release stays or an earlier run began the step and took the backup, and for those of O(later_backups).
     type: path
-    version_added: 0.2.0
+    version_added: 0.3.0
   later_backups:
     description: With O(state=checked), the number of later steps of the upgrade. Each takes a backup of its own.
     type: int
     default: 0
-    version_added: 0.2.0
+    version_added: 0.3.0
   problems:
     description: With O(state=checked), problems that the caller found, to report with the others.
     type: list

@@ -48,7 +48,7 @@ options:
       live:
         description: The result of M(etcdops.headroom.etcd_disk_live_info). Shown next to the latencies of C(fio).
         type: dict
-        version_added: 0.2.0
+        version_added: 0.3.0
       maintenance:
         description:
           - The last record of each operation with a timer (C(snapshot), C(drill), C(defrag), C(integrity)), as
@@ -65,12 +65,12 @@ options:
         description: Warnings, as sentences. A warning that several members share is printed once.
         type: list
         elements: str
-        version_added: 0.2.0
+        version_added: 0.3.0
       notes:
         description: Explanations, as sentences, printed at the end.
         type: list
         elements: str
-        version_added: 0.2.0
+        version_added: 0.3.0
 attributes:
   check_mode:
     description: Can run in check mode, with the same result.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_rescue
 short_description: Make a snapshot of a stopped etcd member's data
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - For a cluster that has permanently lost its quorum and has no newer backup. Turns the data of a surviving member into a snapshot that can be
     verified and restored like any other. The playbook C(etcdops.headroom.restore_lost_quorum) does all steps; use the playbook.

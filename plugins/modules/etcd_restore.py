@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_restore
 short_description: Restore the etcd member of this host from a snapshot
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Restores one member of a cluster, in steps. Complete each step on all members before the next one. The playbook
     C(etcdops.headroom.restore) does that, and starts and checks the cluster; use the playbook.

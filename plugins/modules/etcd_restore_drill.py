@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_restore_drill
 short_description: Restore a backup of an etcd cluster into a temporary member and compare it with the cluster
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Verifies the newest snapshot that M(etcdops.headroom.etcd_snapshot) saved, restores it into a temporary folder, starts etcd on it, and compares it
     with the cluster at the snapshot's revision - the number of keys, and the hash with which etcd itself compares its members.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_role
 short_description: Manage a role of etcd and its permissions
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Creates or deletes a role, and grants it access to keys, prefixes and ranges of keys.
   - Grants new permissions before it revokes others, so that users do not temporarily lose access that they keep.

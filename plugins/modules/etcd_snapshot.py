@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_snapshot
 short_description: Save, verify, decrypt or fetch a snapshot of an etcd cluster
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - With O(state=saved), saves a snapshot of a healthy follower into a directory on this host and verifies it. Only then does it give the file its name and
     remove snapshots by the retention options.

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_space_info
 short_description: Show what fills the databases of an etcd cluster
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Divides the database of each voting member into live data, history and free pages, and says which action frees space.
   - The sizes of live data and history are estimated from their numbers of revisions. After a compaction, a member reports the freed pages with its

@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_user
 short_description: Manage a user of etcd, its password and its roles
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Creates or deletes a user, sets its password, and grants and revokes its roles.
   - etcd identifies a user without a password by the common name of its client certificate. This needs C(client-cert-auth) on the members.

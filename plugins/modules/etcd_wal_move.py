@@ -9,7 +9,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: etcd_wal_move
 short_description: Move the write-ahead log of a stopped etcd member to another folder
-version_added: 0.2.0
+version_added: 0.3.0
 description:
   - Copies the log to its new folder, usually on a separate volume, flushes it, and compares it with what the disk returns. Only then
     renames the old folder to its name with C(.moved) appended, and uses the copy.
