@@ -38,7 +38,7 @@ FIXES = ("bugfixes", "security_fixes")
 
 
 def entries(sections: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the section and the text of each entry of a fragment; its summary and its new playbooks are no entries."""
+    """Return the section and the text of each entry of a fragment, without its summary and its new playbooks."""
     return [
         (section, text)
         for section, texts in sections.items()
