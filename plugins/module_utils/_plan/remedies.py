@@ -133,8 +133,8 @@ def unpinning(case: Case) -> Iterator[Remedy]:
             texts = [f"{one} ({shown(one, case.pinned[one])})" for one in (name, *bound)]
             found[name] = (" with ".join(texts), free)
     if found:
-        texts = [text for text, _free in found.values()]
-        yield Remedy(f"leave {' or '.join(texts)} to the plan", next(iter(found.values()))[1])
+        texts, freed = zip(*found.values())
+        yield Remedy(f"leave {' or '.join(texts)} to the plan", freed[0])
     elif len(removable) > 1:
         free = case.unpinned(*removable)
         if search(free) is not None:
@@ -153,7 +153,7 @@ def larger_volume(case: Case) -> Iterator[Remedy]:
     if case.volume is None or database_problem(case, histories(case)) is None:
         return
     most = case.constants.quota_max * 2
-    for size in range(case.volume // (GIB) + 1, most // (GIB)):
+    for size in range(case.volume // GIB + 1, most // GIB):
         larger = replace(case, volume=size * GIB)
         if search(larger) is not None:
             yield Remedy(f"a volume of {format_size(size * GIB)}", larger)
