@@ -18,7 +18,7 @@ import data.headroom.settings.other_roles
 # The variables of the hosts; without visible hosts, those of a new member.
 _examples := object.union(
 	{name: inventory.examples(name) | some name, groups in inventory.members; count(groups.all) > 0},
-	{name: folder.new_member(name, _alike(object.get(_vars_groups, [name], set()))) | some name, groups in inventory.members; count(groups.all) == 0},
+	{name: folder.new_member(name, _alike(_with_refused(name, object.get(_vars_groups, [name], set())))) | some name, groups in inventory.members; count(groups.all) == 0},
 )
 
 # Inventory → the groups with variables.
@@ -30,12 +30,45 @@ _vars_groups := {root: groups |
 # The group of members among the groups of an inventory: etcd, or the only one with a name such as etcd_cluster or etcd-nodes.
 _alike(groups) := min(alike) if {
 	not "etcd" in groups
-	alike := {group | some group in groups; regex.match(sprintf("^(?i)%s$", [_member_group]), group)}
+	alike := {group | some group in groups; _is_alike(group)}
 	count(alike) == 1
 } else := "etcd"
 
+_is_alike(group) if regex.match(sprintf("^(?i)%s$", [_member_group]), group)
+
 # headroom-lint has the same pattern.
 _member_group := `etcds?([_-]?(cluster|node|server|member|host|group|master|all)s?)?([_-]?[0-9]+)?`
+
+# Inventory → the groups with a list of hosts. Ansible refuses it, so such a group has no hosts. A list of endpoints belongs to a client, and
+# a file with other content is no inventory.
+_refused_groups := {name: groups |
+	some name, found in inventory.refused
+	groups := {definition.group |
+		some definition in definitions.groups
+		definition.root == name
+		found[definition.path]
+		is_array(definition.body.hosts)
+		every host in definition.body.hosts { not contains(sprintf("%v", [host]), ":") }
+		every body in files.contents[definition.path] { definitions.is_group(body) }
+		_names_members(definition)
+	}
+}
+
+_names_members(definition) if _is_alike(definition.group)
+
+_names_members(definition) if {
+	some variable, _ in definitions.section_of(definition.body, "vars")
+	startswith(variable, "etcd_")
+}
+
+# Where no other group has a name such as etcd_cluster.
+_with_refused(name, groups) := groups if {
+	some group in groups
+	_is_alike(group)
+} else := groups | object.get(_refused_groups, [name], set())
+
+# Whether Ansible refuses the hosts of a group of members, so that it deploys etcd to none or only to some of them.
+refuses_members(name) if count(_refused_groups[name]) > 0
 
 _names := {name: (object.keys(found.known) | object.keys(found.unknown)) | some name, found in _examples}
 
@@ -163,7 +196,7 @@ _other_headroom_variables := {
 }
 
 # Inventory → the group of its members.
-group := {name: _group(format[name], found.known, _groups[name] | object.get(_vars_groups, [name], set())) | some name, found in _examples}
+group := {name: _group(format[name], found.known, _with_refused(name, _groups[name] | object.get(_vars_groups, [name], set()))) | some name, found in _examples}
 
 _group(format_of, variables, groups) := "etcd" if {
 	format_of == "kubespray"

@@ -28,3 +28,5 @@ problems contains problem if {
 _is_relevant(name) if not name in clusters.without_members
 
 _is_relevant(name) if detect.is_deployed(name)
+
+_is_relevant(name) if detect.refuses_members(name)

@@ -75,6 +75,22 @@ test_unseen_hosts if {
 	{profile.etcd.settings | some profile in clusters.profiles} == {{"snapshot_count": 5000}} with input as files
 }
 
+# Ansible refuses a list of hosts, but the group is that of the members, unless another one has hosts.
+test_refused_hosts[groups] if {
+	some groups, group in {
+		`{"etcd-nodes": {"hosts": ["n1"], "vars": {"etcd_snapshot_count": 5000}}}`: "etcd-nodes",
+		`{"etcd-nodes": {"hosts": ["n1"]}, "etcd_cluster": {"hosts": "n2"}}`: "etcd_cluster",
+		`{"web": {"hosts": ["n1"]}}`: "etcd",
+	}
+	files := [{"path": "inventory/hosts.yml", "contents": json.unmarshal(groups)}]
+	detect.group.inventory == group with input as files
+}
+
+test_settings_of_a_refused_group if {
+	files := [{"path": "inventory/hosts.yml", "contents": {"etcd-nodes": {"hosts": ["n1"], "vars": {"etcd_snapshot_count": 5000}}}}]
+	{profile.etcd.settings | some profile in clusters.profiles} == {{"snapshot_count": 5000}} with input as files
+}
+
 # Two variables that no other role has tell as well.
 test_unseen_hosts_of_kubespray if {
 	files := [{"path": "inventory/group_vars/etcd.yml", "contents": {"etcd_memory_limit": "2G", "etcd_peer_client_auth": false}}]
