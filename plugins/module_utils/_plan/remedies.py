@@ -133,8 +133,9 @@ def unpinning(case: Case) -> Iterator[Remedy]:
             texts = [f"{one} ({shown(one, case.pinned[one])})" for one in (name, *bound)]
             found[name] = (" with ".join(texts), free)
     if found:
-        texts, freed = zip(*found.values())
-        yield Remedy(f"leave {' or '.join(texts)} to the plan", freed[0])
+        proposals = list(found.values())
+        names = " or ".join(text for text, _free in proposals)
+        yield Remedy(f"leave {names} to the plan", proposals[0][1])
     elif len(removable) > 1:
         free = case.unpinned(*removable)
         if search(free) is not None:

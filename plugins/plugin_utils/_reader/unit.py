@@ -34,7 +34,7 @@ _TWO_BACKSLASHES = re.compile(r"\\\\\s*$")
 _CUT = "systemd ends it at two backslashes, and continues it after one"
 # A size that systemd accepts, also as a share of the memory; an empty value resets a limit (parse_size in src/basic/parse-util.c).
 _SIZE = re.compile(r"^(\d+(\.\d+)?\s*[BKMGTPE]?|\d+(\.\d+)?[%‰‱]|infinity|)$")
-# A size of another program. Placeholders are no sizes, and may become valid ones.
+# A size of another program. A placeholder is not a size, but may become a valid one.
 _OTHER_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([KMGTPE])?[A-Za-z]*$", re.IGNORECASE)
 # An empty value discards what was set before.
 _LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment", "UnsetEnvironment"}

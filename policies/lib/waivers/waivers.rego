@@ -160,7 +160,7 @@ _clean(path) := _without_detour(_without_detour(_without_detour(_without_detour(
 
 _without_detour(path) := regex.replace(path, `(^|/)([^/.][^/]*|\.[^/.][^/]*|\.\.[^/]+)/\.\./`, "$1")
 
-# Inventories of which nobody can tell whether a file lies above them: only one of the two paths is absolute, or the file's leads up and down again.
+# Inventories for which nobody can tell whether the file lies above them: only one of the two paths is absolute, or that of the file leads up and down again.
 incomparable(file) := {name |
 	some name, _ in inventory.members
 	not _is_comparable(_located(folder(file)), _located(name))
