@@ -40,7 +40,7 @@ _is_alike(group) if regex.match(sprintf("^(?i)%s$", [_member_group]), group)
 _member_group := `etcds?([_-]?(cluster|node|server|member|host|group|master|all)s?)?([_-]?[0-9]+)?`
 
 # Inventory → the groups with a list of hosts. Ansible refuses it, so such a group has no hosts. A list of endpoints belongs to a client, and
-# a file with other content is no inventory.
+# a file with other content is not an inventory.
 _refused_groups := {name: groups |
 	some name, found in inventory.refused
 	groups := {definition.group |
