@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.member import Member
 
 # After the record the program still ends, and after a defragmentation the service checks etcd's memory limit. After a backup systemd waits 4
@@ -55,7 +56,14 @@ def upkeep_problems(member: Member) -> Iterator[str]:
         elif failed:
             done = record.get("last_done") or {}
             before = f"the last success was at {done['started_at']}" if done else "none has succeeded on this host"
-            yield f"the last {LABELS.get(operation, operation)} failed at {record['started_at']}: {record['reason']}; {before}"
+            yield f"the last {LABELS.get(operation, operation)} failed at {record['started_at']}: {record['reason']}; {before}{_kept(record)}"
+
+
+def _kept(record: Mapping[str, Any]) -> str:
+    """Return what an earlier comparison found, which the failed one neither confirmed nor refuted; empty without such a finding."""
+    if not record.get("compared_at"):
+        return ""
+    return f"; the comparison at {record['compared_at']} found that {hashes.describe(record['comparison'])}"
 
 
 def _latest_end(record: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Backups, drills and defragmentations in the report."""
+"""Backups, drills, defragmentations and comparisons in the report."""
 
 from __future__ import annotations
 
@@ -29,6 +29,20 @@ SKIPPED = {
     "reason": "b took the backup of this interval at 2026-11-21T01:00:03Z",
     "started_at": "2026-11-21T01:00:09Z",
     "newest_at": "2026-11-21T01:00:03Z",
+}
+# An interrupted run, after one that found a difference.
+KEPT = {
+    **FAILED,
+    "reason": "SIGINT ended it",
+    "compared_at": "2026-11-15T04:00:00Z",
+    "comparison": {
+        "verdict": "differ",
+        "revision": 7,
+        "agreeing": ["a", "b"],
+        "differing": ["c"],
+        "hashes": {"a": "aa", "b": "aa", "c": "bb"},
+        "unknown": {},
+    },
 }
 # Status 226: systemd could not set up the service's mount namespace.
 NO_RECORD = {"at": "2026-11-22T01:00:00Z", "result": "exit-code, status 226"}
@@ -65,6 +79,11 @@ def report(*records: dict[str, Any] | None, clusters: int = 1, now: float = NOW)
         ([{"drill": {**FAILED, "last_done": None}}], "! a: the last restore drill failed at"),
         ([{"drill": {**FAILED, "last_done": None}}], "; none has succeeded on this host"),
         ([{"defrag": FAILED}], "! a: the last defragmentation failed at"),
+        (
+            [{"integrity": KEPT}],
+            "SIGINT ended it; the last success was at 2026-11-20T01:00:04Z; the comparison at 2026-11-15T04:00:00Z found that c differs from the majority "
+            "at revision 7: aa (a, b); bb (c)",
+        ),
         (
             [{"snapshot": {"failure": NO_RECORD}}],
             "! a: headroom-snapshot.service failed at 2026-11-22T01:00:00Z (exit-code, status 226), and it has no record: "
