@@ -18,7 +18,10 @@ import data.headroom.settings.other_roles
 # The variables of the hosts; without visible hosts, those of a new member.
 _examples := object.union(
 	{name: inventory.examples(name) | some name, groups in inventory.members; count(groups.all) > 0},
-	{name: folder.new_member(name, _alike(_with_refused(name, object.get(_vars_groups, [name], set())))) | some name, groups in inventory.members; count(groups.all) == 0},
+	{name: folder.new_member(name, _alike(_with_refused(name, object.get(_vars_groups, [name], set())))) |
+		some name, groups in inventory.members
+		count(groups.all) == 0
+	},
 )
 
 # Inventory → the groups with variables.

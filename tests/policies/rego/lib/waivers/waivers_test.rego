@@ -216,6 +216,17 @@ test_incomparable[path] if {
 	found == {sprintf(text, [path, "so give both paths as absolute or relative ones"])}
 }
 
+# These can be compared, so their waivers of rules without a finding are unused without a doubt.
+test_comparable[path] if {
+	some [path, inventory] in [["waivers.yml", "/srv/inventory"], ["../a/waivers.yml", "../inventory"], ["/srv/waivers.yml", "/srv/inventory"]]
+	files := [
+		{"path": sprintf("%s/hosts.yml", [inventory]), "contents": {"etcd": {"hosts": "n1", "vars": _large}}},
+		{"path": path, "contents": {"waivers": [_waiver({"rule": "live/lag"})]}},
+	]
+	found := testing.texts(unused.warn) with input as files with time.now_ns as noon
+	found == {sprintf(`%s: waiver 1 for live/lag, group "etcd", waives nothing`, [path])}
+}
+
 # A waiver from --data applies to all inventories, including resolved ones.
 test_data if {
 	listed := {"_meta": {"hostvars": {"n1": _large}}, "etcd": {"hosts": ["n1"]}}
