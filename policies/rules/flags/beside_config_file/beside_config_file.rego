@@ -6,6 +6,7 @@
 # custom:
 #   id: flags/beside_config_file
 #   severity: deny
+#   with: [inventory/unknown_value]
 #   fix: Move all settings into the config file, or remove the config file
 #   source: https://etcd.io/docs/v3.6/op-guide/configuration/; server/etcdmain/config.go
 package headroom.rules.flags.beside_config_file
