@@ -40,9 +40,10 @@ def a_cluster_with_a_slow_member(request: pytest.FixtureRequest, tmp_path: Path)
 
 def play_of_the_compaction(members: list[Member]) -> list[dict[str, object]]:
     """Return the tasks of the playbook from the measurement to the first defragmentation, as a play on this host."""
-    *_targets, play = yaml.safe_load((PROJECT / "playbooks" / "nospace.yml").read_text(encoding="utf-8"))
-    names = [task["name"] for task in play["tasks"]]
-    before = play["tasks"][: names.index("Defragment the followers, one at a time")]
+    *_targets, play, _report = yaml.safe_load((PROJECT / "playbooks" / "nospace.yml").read_text(encoding="utf-8"))
+    found = [task for outer in play["tasks"] for task in outer.get("block", [outer])]
+    names = [task["name"] for task in found]
+    before = found[: names.index("Defragment the followers, one at a time")]
     tasks = [task for task in before if {"etcdops.headroom.etcd_space_info", "ansible.builtin.command"} & set(task)]
     etcdctl_path = str(binary(members[0].version, "etcdctl"))
     for task in tasks:
