@@ -66,7 +66,7 @@ def test_the_certificates_are_replaced_before_the_release(tmp_path: Path) -> Non
     for cluster, (found, _advice) in CASES.items():
         names = [f"{cluster}-{number}" for number in (1, 2)]
         for name, one in zip(names, found):
-            formed = {"members": {name: {} for name in names}, "former_client_urls": []}
+            formed = {"members": {name: {"name": name} for name in names}, "former_client_urls": []}
             hosts[name] = {"etcd_host_facts": one, "etcd_cluster_name": cluster, "etcd_clusters": {cluster: formed}}
     given = {"etcd_version": "3.7.3", "_etcd_observed": {"cluster": {"members": [], "quorum": {"ok": False}}}}
     output = run_role(tmp_path, "check_release", hosts, given)
