@@ -21,9 +21,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import 
 GROWTH_DIVISOR = 10
 
 
-def largest_database(members: Iterable[Mapping[str, Any]], going: Collection[str]) -> int:
-    """Return the largest database of the healthy members in bytes, without those whose ids are in ``going``; 0 if none is known."""
-    return max((one.get("db_size") or 0 for one in members if one["healthy"] and one["id"] not in going), default=0)
+def largest_database(members: Iterable[Mapping[str, Any]], leaving: Collection[str]) -> int:
+    """Return the largest database of the healthy members in bytes, without those whose ids are in ``leaving``; 0 if none is known."""
+    return max((one.get("db_size") or 0 for one in members if one["healthy"] and one["id"] not in leaving), default=0)
 
 
 def join_problem(
