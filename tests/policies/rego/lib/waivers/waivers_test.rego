@@ -187,12 +187,12 @@ elsewhere := [
 	["a/../b/./.x/../waivers.yml", "b/inventory", null, true],
 	["../waivers.yml", "../../inventory", null, false],
 	["../waivers.yml", "/srv/inventory", null, false],
-	["../waivers.yml", "/srv/inventory", "/srv/work", true],
-	["../../waivers.yml", "inventory", "/srv/work", true],
-	["/srv/waivers.yml", "inventory", "/srv/work", true],
-	["/srv/other/waivers.yml", "inventory", "/srv/work", false],
-	["../work/waivers.yml", "inventory", "/srv/work", true],
-	["inventory/waivers.yml", "/srv/work/inventory/a", "/srv/work", true],
+	["../waivers.yml", "/srv/inventory", "/srv/etcd-config", true],
+	["../../waivers.yml", "inventory", "/srv/etcd-config", true],
+	["/srv/waivers.yml", "inventory", "/srv/etcd-config", true],
+	["/srv/other/waivers.yml", "inventory", "/srv/etcd-config", false],
+	["../etcd-config/waivers.yml", "inventory", "/srv/etcd-config", true],
+	["inventory/waivers.yml", "/srv/etcd-config/inventory/a", "/srv/etcd-config", true],
 ]
 
 test_elsewhere[note] if {
@@ -209,7 +209,7 @@ test_elsewhere[note] if {
 
 # Without a working directory, some paths cannot be compared.
 test_incomparable[path] if {
-	some path in ["/srv/waivers.yml", "../work/waivers.yml"]
+	some path in ["/srv/waivers.yml", "../etcd-config/waivers.yml"]
 	files := array.concat(testing.example_of(2, _large), [{"path": path, "contents": {"waivers": [_waiver({})]}}])
 	found := testing.texts(unused.warn) with input as files with time.now_ns as noon
 	text := `%s: waiver 1 for memory/large_values, group "etcd", waives nothing: whether inventory is below its folder is unknown, %s`
