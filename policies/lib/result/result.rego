@@ -5,6 +5,7 @@
 #   OPA copies the result of rego.metadata.chain() into each rule that calls it.
 package headroom.result
 
+import data.headroom.estimates
 import data.headroom.files
 import data.headroom.files.lines
 import data.headroom.formats
@@ -47,6 +48,11 @@ with_assumption(problem, assumption) := object.union(assuming(problem, assumptio
 
 # The same for a problem that rests on a value that no file states. A rule that denies only warns of it: see assumed().
 warning_with_assumption(problem, assumption) := object.union(with_assumption(problem, assumption), {"unstated": true})
+
+# A problem that rests on an estimate, with the assumptions of the estimate: only a warning if no file states the workload.
+based_on_estimate(profile, problem) := warning_with_assumption(problem, estimates.assumption(profile)) if {
+	estimates.assumes_workload(profile)
+} else := with_assumption(problem, estimates.assumption(profile))
 
 # The findings of a rule that are not waived.
 findings(id, problems) := _open_findings(id, {problem | some problem in problems; not problem.unstated})

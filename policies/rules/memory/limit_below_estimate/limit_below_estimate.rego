@@ -40,12 +40,8 @@ problems contains problem if {
 		available,
 		shortage.name,
 	])
-	problem := _with_assumption(profile, result.problem(profile, shortage.name, text))
+	problem := result.based_on_estimate(profile, result.problem(profile, shortage.name, text))
 }
-
-_with_assumption(profile, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {
-	estimates.assumes_workload(profile)
-} else := result.with_assumption(problem, estimates.assumption(profile))
 
 # The two largest parts of the heap, which explain the figure.
 _largest(components) := concat(", ", [text |

@@ -39,9 +39,5 @@ problems contains problem if {
 		shortage.name,
 		units.format_size(profile.estimate.rss_anon_peak),
 	])
-	problem := _with_assumption(profile, result.problem(profile, object.get(profile.etcd.names, "snapshot_count", shortage.name), text))
+	problem := result.based_on_estimate(profile, result.problem(profile, object.get(profile.etcd.names, "snapshot_count", shortage.name), text))
 }
-
-_with_assumption(profile, problem) := result.warning_with_assumption(problem, estimates.assumption(profile)) if {
-	estimates.assumes_workload(profile)
-} else := result.with_assumption(problem, estimates.assumption(profile))
