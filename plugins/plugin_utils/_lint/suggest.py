@@ -150,8 +150,8 @@ def suggest(
     groups: Mapping[str, Iterable[str]],
 ) -> Suggestions:
     """Return the diff that sets the values of the findings, and a line for each value that no change of a text would set."""
-    wishes: dict[tuple[str, int, int], list[_Wish]] = {}
-    left_out: dict[tuple[str, str, str], list[str]] = {}
+    changes: dict[_Span, list[_Change]] = {}
+    left_out: _LeftOut = {}
     for finding in findings:
         for name, value in finding.values.items():
             parts = split_name(name)
@@ -162,34 +162,15 @@ def suggest(
                 if assignment is None or why:
                     _leave_out(left_out, name, value, host, why)
                     continue
-                wish = _Wish(
-                    name,
-                    value,
-                    host,
-                    scalar_text(value, assignment.node, parts[0] == CONFIG),
-                    text_of(value, assignment.node),
-                )
-                span = (assignment.path, assignment.node.start_mark.index, assignment.node.end_mark.index)
-                wishes.setdefault(span, []).append(wish)
-    changed = dict(files)
-    # From the last to the first, so that each change leaves the positions of the others.
-    for span in sorted(wishes, reverse=True):
-        path, start, end = span
-        why, wish = "", wishes[span][0]
-        after = replaced(changed[path], start, end, wish.replacement, wish.text)
-        if len({one.replacement for one in wishes[span]}) > 1:
-            why = f"{path} sets it once, and other findings need another value there"
-        elif after is None:
-            why = f"this value in {path} would change other parts of the file"
-        else:
-            changed[path] = after
-        for wish in wishes[span] if why else ():
-            _leave_out(left_out, wish.name, wish.value, wish.host, why)
+                node = assignment.node
+                change = _Change(name, value, host, scalar_text(value, node, parts[0] == CONFIG), text_of(value, node))
+                changes.setdefault((assignment.path, node.start_mark.index, node.end_mark.index), []).append(change)
+    changed = _apply(changes, files, left_out)
     diff = [line for path in sorted(files) for line in unified_diff(_shown(path), files[path], changed[path])]
     return Suggestions(diff, [_left_out(*key, hosts) for key, hosts in left_out.items()])
 
 
-class _Wish(NamedTuple):
+class _Change(NamedTuple):
     """A value for a host: what replaces the scalar in the file, and the text that YAML must then read."""
 
     name: str
@@ -197,6 +178,31 @@ class _Wish(NamedTuple):
     host: str
     replacement: str
     text: str
+
+
+# The path of a file, and where a scalar begins and ends in its text.
+_Span = tuple[str, int, int]
+# Variable, its value as JSON, and the reason → the hosts.
+_LeftOut = dict[tuple[str, str, str], list[str]]
+
+
+def _apply(changes: Mapping[_Span, list[_Change]], files: Mapping[str, str], left_out: _LeftOut) -> dict[str, str]:
+    """Return the changed texts of the files by path. Adds the changes that cannot be made to ``left_out``."""
+    changed = dict(files)
+    # From the last to the first, so that each change leaves the positions of the others.
+    for span in sorted(changes, reverse=True):
+        (path, start, end), wanted = span, changes[span]
+        after = replaced(changed[path], start, end, wanted[0].replacement, wanted[0].text)
+        if len({change.replacement for change in wanted}) > 1:
+            why = f"{path} sets it once, and other findings need another value there"
+        elif after is None:
+            why = f"this value in {path} would change other parts of the file"
+        else:
+            changed[path] = after
+            continue
+        for change in wanted:
+            _leave_out(left_out, change.name, change.value, change.host, why)
+    return changed
 
 
 def _why_not(files: Mapping[str, str], assignment: Assignment | None, value: Any, parts: list[str]) -> str:
@@ -212,7 +218,7 @@ def _why_not(files: Mapping[str, str], assignment: Assignment | None, value: Any
     return ""
 
 
-def _leave_out(left_out: dict[tuple[str, str, str], list[str]], name: str, value: Any, host: str, why: str) -> None:
+def _leave_out(left_out: _LeftOut, name: str, value: Any, host: str, why: str) -> None:
     hosts = left_out.setdefault((name, json.dumps(value), why), [])
     hosts += [host] if host not in hosts else []
 
