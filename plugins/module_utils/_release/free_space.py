@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_sizes_distinctly
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import available_bytes, existing_parent
 
 
@@ -26,6 +27,14 @@ class Room:
 # A drill holds the snapshot, and restores it into a temporary member: two more copies, its log, and a reserve.
 _DRILL_BYTES = 700_000_000
 _DRILL_DATABASES = 2
+# The archive and the unpacked release of etcd 3.5 to 3.7 take up to 90 MB; the rest is a margin.
+_RELEASE_BYTES = 150_000_000
+
+
+def release_rooms(releases: Iterable[str], log_dir: str, install_dir: str) -> list[Room]:
+    """Return the space for new files of the log, and for the releases that are installed."""
+    installed = [Room(install_dir, f"etcd {release}", _RELEASE_BYTES) for release in releases]
+    return [Room(log_dir, "the write-ahead log", NEW_LOG_BYTES), *installed]
 
 
 def backup_rooms(path: str, backups: int) -> list[Room]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._release.free_space import (
     Room,
+    release_rooms,
     room_problems,
 )
 
@@ -20,3 +21,13 @@ def test_room_is_added_up_for_each_volume(tmp_path: Path) -> None:
     assert "are free on the volume for a backup" in problem
     assert "the release" in problem
     assert "2.0 EiB are needed: free space" in problem or "are needed: free space" in problem
+
+
+def test_the_space_for_the_log_and_each_release() -> None:
+    log = Room("/wal", "the write-ahead log", 128_000_000)
+    assert release_rooms([], "/wal", "/opt/etcd") == [log]
+    assert release_rooms(["3.6.16", "3.7.3"], "/wal", "/opt/etcd") == [
+        log,
+        Room("/opt/etcd", "etcd 3.6.16", 150_000_000),
+        Room("/opt/etcd", "etcd 3.7.3", 150_000_000),
+    ]
