@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
@@ -48,6 +48,24 @@ def etcd_join_problem(
     return space.join_problem(member, join, int(database), data_dir, wal_dir, size, quota)
 
 
+def etcd_join_warnings(hosts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Warn of a leader without memory for a join; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import space
+
+    return space.leader_warnings(
+        [
+            space.StayingMember(
+                host=host["inventory_hostname"],
+                planned_memory_max=host["etcd_plan"]["memory_max"],
+                running_memory_max=(host["etcd_host_facts"].get("unit") or {}).get("memory_max") or 0,
+                puts_per_second=host["etcd_plan"]["estimate"]["workload"]["puts_per_second"],
+                snapshot_puts_per_second=host["etcd_plan"]["snapshot_puts_per_second"],
+            )
+            for host in hosts
+        ]
+    )
+
+
 class FilterModule:
     """The filters of this file."""
 
@@ -57,4 +75,5 @@ class FilterModule:
             "etcd_topology": etcd_topology,
             "etcd_update_order": etcd_update_order,
             "etcd_join_problem": etcd_join_problem,
+            "etcd_join_warnings": etcd_join_warnings,
         }

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check whether a host that joins has space, and a large enough quota, for the cluster's database. Pure.
+"""Check whether a host that joins has space, and a large enough quota, for the cluster's database, and the leader memory to send it. Pure.
 
 A new member receives the leader's database as a file in its snap folder and renames it to its own database, so it needs one copy. Source:
 SaveDBFrom in server/etcdserver/api/snap/db.go, and openSnapshotBackend in server/storage/backend.go.
@@ -9,7 +9,8 @@ SaveDBFrom in server/etcdserver/api/snap/db.go, and openSnapshotBackend in serve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
@@ -67,3 +68,35 @@ def join_problem(
             "remove other files from it"
         )
     return ""
+
+
+@dataclass(frozen=True)
+class StayingMember:
+    """A member that stays while others join: its plan, and the MemoryMax with which it runs (0 without one)."""
+
+    host: str
+    planned_memory_max: int
+    running_memory_max: int
+    puts_per_second: int
+    snapshot_puts_per_second: int
+
+
+def leader_warnings(staying: Sequence[StayingMember]) -> list[str]:
+    """Warn of a leader without the memory for the snapshot that a joining member receives. Any member that stays may lead."""
+    warnings = []
+    rate = max((member.puts_per_second for member in staying), default=0)
+    room = min((member.snapshot_puts_per_second for member in staying), default=0)
+    if room < rate:
+        warnings.append(
+            "While a member that joins receives the database, and for 30 s after that, the leader keeps all that clients write in memory. MemoryMax has "
+            f"room for that only up to {room} puts/s, and the workload has {rate}. Change the members while clients write less, or raise "
+            "etcd_memory_budget and run site.yml first."
+        )
+    # The new limit takes effect when a member restarts, after the joins.
+    lower = [member.host for member in staying if 0 < member.running_memory_max < member.planned_memory_max]
+    if lower:
+        warnings.append(
+            "The planned MemoryMax is larger than the one with which these members run until they restart, after the joins: "
+            f"{', '.join(lower)}. Run site.yml first, so that the leader has this memory when it sends the database."
+        )
+    return warnings

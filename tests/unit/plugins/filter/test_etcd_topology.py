@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible.errors import AnsibleFilterError
-from ansible_collections.etcdops.headroom.plugins.filter.etcd_topology import etcd_topology
+from ansible_collections.etcdops.headroom.plugins.filter.etcd_topology import FilterModule, etcd_topology
 
 
 def member(host: str, cluster: str) -> dict[str, Any]:
@@ -32,3 +32,13 @@ def test_problems_are_an_error_or_the_result() -> None:
 
 def test_clusters_without_problems() -> None:
     assert "problem" not in etcd_topology(MEMBERS, [], fail=False)["north"]
+
+
+def test_join_warnings_read_the_plans_and_the_running_limits() -> None:
+    plan = {"memory_max": 9, "snapshot_puts_per_second": 40, "estimate": {"workload": {"puts_per_second": 50}}}
+    host = {"inventory_hostname": "n1", "etcd_plan": plan}
+    warn = FilterModule().filters()["etcd_join_warnings"]
+    [rate] = warn([{**host, "etcd_host_facts": {"unit": None}}])
+    assert "up to 40 puts/s, and the workload has 50" in rate
+    [_rate, limit] = warn([{**host, "etcd_host_facts": {"unit": {"memory_max": 5}}}])
+    assert "after the joins: n1." in limit

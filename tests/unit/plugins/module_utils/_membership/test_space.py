@@ -72,3 +72,40 @@ def test_join_problem(member: dict[str, Any], join: dict[str, Any], volume: int 
     found = problem(member, join, volume)
     assert text in found if text else found == ""
     assert not found or "Enlarge the volume, or remove other files" in found
+
+
+def staying(host: str, running: int, planned: int = 2 * GIB, rate: int = 50, room: int = 80) -> space.StayingMember:
+    return space.StayingMember(
+        host,
+        planned_memory_max=planned,
+        running_memory_max=running,
+        puts_per_second=rate,
+        snapshot_puts_per_second=room,
+    )
+
+
+NO_ROOM = (
+    "While a member that joins receives the database, and for 30 s after that, the leader keeps all that clients write in memory. MemoryMax has room for "
+    "that only up to 40 puts/s, and the workload has 50. Change the members while clients write less, or raise etcd_memory_budget and run site.yml first."
+)
+OLD_LIMIT = (
+    "The planned MemoryMax is larger than the one with which these members run until they restart, after the joins: n2, n3. Run site.yml first, so that "
+    "the leader has this memory when it sends the database."
+)
+
+
+@pytest.mark.parametrize(
+    ("members", "warnings"),
+    [
+        ([], []),
+        ([staying("n1", 2 * GIB), staying("n2", 2 * GIB, room=50)], []),
+        # Any of them may lead.
+        ([staying("n1", 2 * GIB), staying("n2", 2 * GIB, room=40)], [NO_ROOM]),
+        ([staying("n1", 2 * GIB), staying("n2", GIB), staying("n3", GIB)], [OLD_LIMIT]),
+        ([staying("n1", 0), staying("n2", 4 * GIB)], []),
+        ([staying("n1", 0, room=40), staying("n2", GIB), staying("n3", GIB)], [NO_ROOM, OLD_LIMIT]),
+    ],
+    ids=["a new cluster", "room", "one without room", "the budget is raised", "no limit, or a higher one", "both"],
+)
+def test_a_leader_without_memory_for_a_join(members: list[space.StayingMember], warnings: list[str]) -> None:
+    assert space.leader_warnings(members) == warnings
