@@ -1,0 +1,38 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filters over the hosts of a cluster: why etcd cannot run or does not answer, what changes, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+# Ansible loads every filter of a collection in each process that uses one of them, so each imports what it needs when it is called.
+
+Variables = Mapping[str, Any]
+
+
+def etcd_expired_hosts(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the hosts with expired certificates; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import repair
+
+    return repair.expired_hosts(hosts)
+
+
+def etcd_quorum_problem(hosts: Mapping[str, Mapping[str, Any]], cluster: Mapping[str, Any]) -> str:
+    """Return why a cluster without a quorum accepts no change; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import repair
+
+    return repair.quorum_problem(hosts, cluster)
+
+
+class FilterModule:
+    """The filters of this file."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Return the filters by name."""
+        return {
+            "etcd_expired_hosts": etcd_expired_hosts,
+            "etcd_quorum_problem": etcd_quorum_problem,
+        }
