@@ -13,6 +13,29 @@ from typing import Any
 Variables = Mapping[str, Any]
 
 
+def etcd_absent_hosts(
+    present: Sequence[str], hostvars: Mapping[str, Variables], groups: Mapping[str, Sequence[str]]
+) -> list[dict[str, str]]:
+    """Find the hosts that a run leaves out; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.plugin_utils._play import absent_hosts
+
+    return absent_hosts.absent_hosts(present, hostvars, groups)
+
+
+def etcd_update_candidates(hosts: Iterable[Variables]) -> list[dict[str, Any]]:
+    """Describe members for the update order; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.plugin_utils._play import members
+
+    return [members.update_candidate(host) for host in hosts]
+
+
+def etcd_report_members(hosts: Iterable[Variables]) -> list[dict[str, Any]]:
+    """Describe members for the report; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.plugin_utils._play import members
+
+    return [members.report_member(host) for host in hosts]
+
+
 def etcd_expired_hosts(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the hosts with expired certificates; documented in the YAML file of its name."""
     from ansible_collections.etcdops.headroom.plugins.module_utils._membership import repair
@@ -33,6 +56,9 @@ class FilterModule:
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filters by name."""
         return {
+            "etcd_absent_hosts": etcd_absent_hosts,
+            "etcd_update_candidates": etcd_update_candidates,
+            "etcd_report_members": etcd_report_members,
             "etcd_expired_hosts": etcd_expired_hosts,
             "etcd_quorum_problem": etcd_quorum_problem,
         }
