@@ -36,6 +36,15 @@ def etcd_report_members(hosts: Iterable[Variables]) -> list[dict[str, Any]]:
     return [members.report_member(host) for host in hosts]
 
 
+def etcd_member_differences(
+    planned: Mapping[str, Any], facts: Mapping[str, Any], paths: Mapping[str, str]
+) -> dict[str, Any]:
+    """Compare a member with its configuration; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import differences
+
+    return differences.compare_member(differences.Planned(**planned), facts, differences.Paths(**paths))
+
+
 def etcd_expired_hosts(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the hosts with expired certificates; documented in the YAML file of its name."""
     from ansible_collections.etcdops.headroom.plugins.module_utils._membership import repair
@@ -59,6 +68,7 @@ class FilterModule:
             "etcd_absent_hosts": etcd_absent_hosts,
             "etcd_update_candidates": etcd_update_candidates,
             "etcd_report_members": etcd_report_members,
+            "etcd_member_differences": etcd_member_differences,
             "etcd_expired_hosts": etcd_expired_hosts,
             "etcd_quorum_problem": etcd_quorum_problem,
         }
