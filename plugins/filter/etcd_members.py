@@ -36,6 +36,24 @@ def etcd_report_members(hosts: Iterable[Variables]) -> list[dict[str, Any]]:
     return [members.report_member(host) for host in hosts]
 
 
+def etcd_host_obstacles(
+    facts: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    user: str,
+    address: str | None,
+    archive_problem: str = "",
+    memory_problem: str = "",
+    restoring: bool = False,
+    restores: bool = False,
+) -> list[str]:
+    """Find why etcd cannot run on a host; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import host_obstacles, unit_settings
+
+    checked = unit_settings.UnitSettings(**settings)
+    plan = host_obstacles.HostPlan(checked, user, address, archive_problem, memory_problem, restoring, restores)
+    return host_obstacles.host_obstacles(facts, plan)
+
+
 def etcd_member_differences(
     planned: Mapping[str, Any], facts: Mapping[str, Any], paths: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -68,6 +86,7 @@ class FilterModule:
             "etcd_absent_hosts": etcd_absent_hosts,
             "etcd_update_candidates": etcd_update_candidates,
             "etcd_report_members": etcd_report_members,
+            "etcd_host_obstacles": etcd_host_obstacles,
             "etcd_member_differences": etcd_member_differences,
             "etcd_expired_hosts": etcd_expired_hosts,
             "etcd_quorum_problem": etcd_quorum_problem,

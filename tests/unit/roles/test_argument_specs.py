@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The defaults in a role's documentation are those of the role."""
+"""The defaults in a role's documentation are those of the role, and it names the paths that the role refuses."""
 
 from __future__ import annotations
 
@@ -26,3 +26,19 @@ def test_defaults_and_specs_agree(role: str) -> None:
     # A default that is computed cannot be written down; its description says what it is.
     plain = {name: value for name, value in defaults.items() if not (isinstance(value, str) and "{{" in value)}
     assert documented == plain
+
+
+DIRECTORIES = ["backup_dir", "backup_copy_dir", "drill_scratch_dir", "metrics_dir"]
+
+
+@pytest.mark.parametrize(
+    ("role", "names"),
+    [
+        ("etcd", ["etcd_data_dir", "etcd_wal_dir", "etcd_install_dir", "etcd_config_file"]),
+        ("etcd_maintenance", [f"etcd_maintenance_{directory}" for directory in DIRECTORIES]),
+    ],
+)
+def test_argument_specs_name_the_refused_paths(role: str, names: list[str]) -> None:
+    specs = yaml.safe_load((ROLES / role / "meta/argument_specs.yml").read_text(encoding="utf-8"))
+    [sentence] = [text for text in specs["argument_specs"]["main"]["description"] if "whitespace" in text]
+    assert all(f"O({name})" in sentence for name in names)

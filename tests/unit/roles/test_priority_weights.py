@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which weights role etcd_priority writes into the drop-in of a unit, and role etcd, with the OOM score, into its own."""
+"""Which weights role etcd_priority writes into the drop-in of a unit."""
 
 from __future__ import annotations
 
@@ -40,36 +40,3 @@ def test_weights_of_systemd(weight: int | str) -> None:
 def test_weights_that_systemd_would_ignore(weight: int | str) -> None:
     assert refused(etcd_io_weight=weight) == ["etcd_io_weight"]
     assert refused(etcd_cpu_weight=weight) == ["etcd_cpu_weight"]
-
-
-def problems_of_unit(**settings: Any) -> list[str]:
-    """Return what role etcd refuses before it writes its unit."""
-    loader = DataLoader()
-    files = [ROLE.parent / "etcd" / name for name in ("defaults/main.yml", "vars/main/obstacles.yml")]
-    given = {
-        name: value
-        for file in files
-        for name, value in loader.load_from_file(str(file), trusted_as_template=True).items()
-    }
-    variables = {**given, **settings}
-    found: list[str] = Templar(loader=loader, variables=variables).template(given["_etcd_wrong_weights"])
-    return found
-
-
-@pytest.mark.parametrize("adjust", [-1000, "-900", 0, 1000])
-def test_oom_scores_of_linux(adjust: int | str) -> None:
-    assert problems_of_unit(etcd_oom_score_adjust=adjust) == []
-
-
-@pytest.mark.parametrize("adjust", [-1001, 1001, "low", "-900 # low", ""])
-def test_oom_scores_that_systemd_would_ignore(adjust: int | str) -> None:
-    assert problems_of_unit(etcd_oom_score_adjust=adjust) == [
-        f"etcd_oom_score_adjust must be -1000 to 1000, and is {adjust}"
-    ]
-
-
-def test_weights_of_the_unit() -> None:
-    assert problems_of_unit(etcd_io_weight=0, etcd_oom_score_adjust=5000) == [
-        "etcd_io_weight must be 1 to 10000, and is 0",
-        "etcd_oom_score_adjust must be -1000 to 1000, and is 5000",
-    ]
