@@ -84,6 +84,7 @@ CPU = [
         "tests/playbooks/test_expired_certificates.py tests/playbooks/test_full_clusters.py tests/playbooks/test_join_config.py "
         "tests/playbooks/test_join_space.py "
         "tests/playbooks/test_join_warnings.py tests/playbooks/test_limit.py tests/playbooks/test_lost_cluster.py "
+        "tests/playbooks/test_maintenance_messages.py "
         "tests/playbooks/test_obstacles.py tests/playbooks/test_planned_digest.py tests/playbooks/test_release_of_hosts.py "
         "tests/playbooks/test_release_space.py "
         "tests/playbooks/test_replaced_member.py tests/playbooks/test_rescue.py tests/playbooks/test_restore.py tests/playbooks/test_restore_members.py "

@@ -142,6 +142,7 @@ import os
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, timer_changes
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
@@ -187,7 +188,8 @@ def switch_timers(module: AnsibleModule, found: installation.Comparison) -> dict
     if not commands:
         return states
     try:
-        timer_changes.run_commands(commands)
+        for command in commands:
+            systemd.systemctl(command)
     except ValueError as error:
         module.fail_json(
             msg=f"{error}. The program and its units are installed: correct the cause, and run this again."

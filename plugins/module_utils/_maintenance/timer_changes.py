@@ -1,14 +1,12 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Start and stop systemd timers. Not part of the program that they start."""
+"""Decide which systemd timers to start and stop. Pure, and not part of the program that they start."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 
 
 def differing_timers(wanted: Mapping[str, bool], states: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -43,9 +41,3 @@ def timer_commands(
     ]
     first = [["daemon-reload"]] if reload or any(state["changed"] for state in states.values()) else []
     return first + [command for command in commands if command[-1].endswith(".timer")]
-
-
-def run_commands(commands: Sequence[Sequence[str]]) -> None:
-    """Run commands of systemctl, each for all of its timers. Raises ValueError for the first that fails."""
-    for command in commands:
-        systemd.systemctl(command)

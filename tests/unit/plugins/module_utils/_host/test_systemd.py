@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A unit's state and its journal, as systemd 252 and etcd print them."""
+"""A unit's state and its journal, as systemd 252 and etcd print them, and commands that fail."""
 
 from __future__ import annotations
 
@@ -159,3 +159,30 @@ SHUTDOWN = ["error: setting up serving from embedded etcd failed.: http: Server 
 )
 def test_cause(lines: list[str], text: str) -> None:
     assert systemd.cause(lines) == text
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("echo masked >&2; exit 1", "systemctl enable a.timer: masked"),
+        ("exit 3", "systemctl enable a.timer: exit status 3"),
+        ("exec sleep 60", "systemctl enable a.timer did not end within 1 s: see journalctl -b"),
+    ],
+)
+def test_a_command_of_systemctl_that_fails(
+    script: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "systemctl"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(systemd, "SYSTEMCTL_SECONDS", 1)
+    with pytest.raises(ValueError) as problem:
+        systemd.systemctl(["enable", "a.timer"])
+    assert str(problem.value) == message
+
+
+def test_a_command_without_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match=r"systemctl daemon-reload: .*No such file"):
+        systemd.systemctl(["daemon-reload"])
