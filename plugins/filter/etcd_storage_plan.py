@@ -1,10 +1,11 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The filter with which role etcd_storage plans its volumes."""
+"""Filters over the volumes of a host."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -60,9 +61,45 @@ def etcd_storage_plan(
         raise AnsibleFilterError(f"{problem}.") from problem
 
 
+def etcd_mount_commands(host: Mapping[str, Any], volumes: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the commands that mount volumes; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._storage import unmounted_volumes
+
+    return unmounted_volumes.mount_commands(host, volumes)
+
+
+def etcd_unmeasured_volumes(
+    volumes: Sequence[Mapping[str, Any]],
+    records: Mapping[str, Any],
+    accept_slow: bool = False,
+    has_member: bool = False,
+    unused: str = "",
+) -> list[Mapping[str, Any]]:
+    """Return the volumes to benchmark; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._storage import measured_volumes
+
+    return measured_volumes.unmeasured_volumes(
+        volumes, records, time.time(), accept_slow=accept_slow, has_member=has_member, unused=unused
+    )
+
+
+def etcd_volume_latencies(
+    volumes: Sequence[Mapping[str, Any]], records: Mapping[str, Any], results: Sequence[Mapping[str, Any]]
+) -> dict[str, dict[str, int]]:
+    """Return the latency of each volume; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._storage import measured_volumes
+
+    return measured_volumes.volume_latencies(volumes, records, results)
+
+
 class FilterModule:
-    """The filter of this file."""
+    """The filters of this file."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        """Return the filter by its name."""
-        return {"etcd_storage_plan": etcd_storage_plan}
+        """Return the filters by name."""
+        return {
+            "etcd_storage_plan": etcd_storage_plan,
+            "etcd_mount_commands": etcd_mount_commands,
+            "etcd_unmeasured_volumes": etcd_unmeasured_volumes,
+            "etcd_volume_latencies": etcd_volume_latencies,
+        }

@@ -21,7 +21,14 @@ MOUNT = f"mkdir -p {POINT} && mount {DEVICE} {POINT}"
 
 def host(fstab: bool = False, **device: Any) -> dict[str, Any]:
     """The variables of a host with a data device, by default with an ext4 filesystem of etcd."""
-    found = {"exists": True, "is_block": True, "signature": "ext4 filesystem", "of_etcd": True, "uuid": UUID}
+    found = {
+        "path": DEVICE,
+        "exists": True,
+        "is_block": True,
+        "signature": "ext4 filesystem",
+        "of_etcd": True,
+        "uuid": UUID,
+    }
     found.update(mounted_at=[], was_mounted=True)
     facts = {
         "devices": {DEVICE: {**found, **device}},
