@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
@@ -66,6 +66,18 @@ def etcd_join_warnings(hosts: Iterable[Mapping[str, Any]]) -> list[str]:
     )
 
 
+def etcd_cluster_failures(
+    clusters: Mapping[str, Mapping[str, Any]],
+    failed: Collection[str],
+    variables: Mapping[str, Mapping[str, Any]],
+    results: Sequence[str],
+) -> list[str]:
+    """Describe the clusters with failed hosts; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.plugin_utils._report import failures
+
+    return failures.cluster_failures(clusters, failed, variables, results)
+
+
 class FilterModule:
     """The filters of this file."""
 
@@ -76,4 +88,5 @@ class FilterModule:
             "etcd_update_order": etcd_update_order,
             "etcd_join_problem": etcd_join_problem,
             "etcd_join_warnings": etcd_join_warnings,
+            "etcd_cluster_failures": etcd_cluster_failures,
         }
