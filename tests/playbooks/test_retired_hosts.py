@@ -1,14 +1,17 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which hosts the playbooks scale and replace retire: those of the members that etcd_scale_remove names, by name or by id."""
+"""Which hosts the playbooks scale and replace retire: those of the members that etcd_scale_remove names, by name or by id; and what is left of the timers."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
@@ -95,3 +98,33 @@ def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
         aside = next(task for task in retire["block"] if task["name"] == "Move the data aside")["vars"]["_etcd_aside"]
         member["wal_dirs"] = []
         assert templar.template(aside) == ("/data/etcd" if folder == "other_identity" else "/var/lib/etcd/data")
+
+
+@pytest.mark.parametrize("installed", ["with metrics", "without metrics", "never"])
+def test_the_timers_stop_and_the_metrics_are_removed(tmp_path: Path, installed: str) -> None:
+    """The metrics are where the installed configuration says, also if the inventory has no or another directory by now."""
+    units, metrics = tmp_path / "units", tmp_path / "textfile" / "headroom.prom"
+    metrics.parent.mkdir()
+    units.mkdir()
+    metrics.write_text("")
+    config = tmp_path / "maintenance.json"
+    if installed != "never":
+        (units / "headroom-defrag.timer").write_text("")
+        (units / "headroom-drill.timer").write_text("")
+        config.write_text(json.dumps({"metrics_dir": str(metrics.parent) if installed == "with metrics" else ""}))
+    program = tmp_path / "systemctl"
+    program.write_text(f'#!/bin/sh\necho "$*" >> {tmp_path}/calls\n')
+    program.chmod(0o755)
+    text = (PROJECT / "roles" / "etcd_maintenance" / "tasks" / "retire.yml").read_text()
+    text = text.replace("/etc/systemd/system", str(units)).replace("/etc/etcd/maintenance.json", str(config))
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    play = {"hosts": "localhost", "gather_facts": False, "environment": environment, "tasks": yaml.safe_load(text)}
+    play["vars"] = {"ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    command = ["ansible-playbook", "-c", "local", "-i", "localhost,", str(tmp_path / "play.yml")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    disabled = [f"disable --now headroom-{name}.timer" for name in ("defrag", "drill")]
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls == [*(disabled if installed != "never" else []), "stop headroom-*.service"]
+    assert metrics.exists() == (installed != "with metrics")
