@@ -103,17 +103,19 @@ def test_a_rescue_makes_the_checks_of_a_restore_before_etcd_stops() -> None:
 
 # The members stop before anything is changed, so they cannot lose the trust in each other.
 def test_the_middle_of_a_rotation_does_not_prevent_a_rescue(tmp_path: Path) -> None:
-    info = {"readable": True, "ca": {"installed": False, "replaces": False, "problems": [], "trusted_keys": []}}
+    ca = {"installed": False, "replaces": False, "problems": [], "trusted_keys": [], "parts": ["peer"]}
+    info = {"readable": True, "clock": "2026-06-01T12:00:00Z", "ca": ca, "certificates": {}}
     half = {
         "etcd_host_facts": {"unit": {"active_state": "activating"}},
+        "etcd_host_cluster_name": "etcd",
         "etcd_tls_ca_dir": "/x",
         "_etcd_tls_info": info,
-        "_etcd_tls_signers": {"ca": {"text": "", "file": "ca.crt"}},
-        "_etcd_tls_partings": {"ca": ["the installed certificate of peer is not signed by a CA that would be trusted"]},
-        "_etcd_tls_key_problems": {"ca": ""},
+        "_etcd_tls_to_issue": [],
+        "_etcd_tls_cas_to_create": [],
+        "_etcd_tls_run_members": [],
     }
     cases = {"site": half, "rescue": {**half, "etcd_restore_from_survivors": True}}
-    found = evaluate(tmp_path, "etcd_tls", "_etcd_tls_ca_problems", cases)
+    found = evaluate(tmp_path, "etcd_tls", "_etcd_tls_all_ca_problems", cases)
     assert len(found["site"]) == 1 and "the installed certificate of peer" in found["site"][0]
     assert found["rescue"] == []
 

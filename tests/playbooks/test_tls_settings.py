@@ -21,8 +21,7 @@ FORMS = [
     "_etcd_tls_drops_needed",
 ]
 REFUSED = ["_etcd_tls_setting_problems", "_etcd_tls_ca_text"]
-SEPARATE = ["_etcd_tls_separate_cas"]
-TAKEN = ["_etcd_tls_application_takes_files", "_etcd_tls_application_taken"]
+TAKEN = ["_etcd_tls_application_problems"]
 
 
 def form(**given: Any) -> dict[str, Any]:
@@ -39,12 +38,13 @@ def member(group: str | None, state: str = "active", **others: Any) -> dict[str,
 def cluster(**second: Any) -> dict[str, Any]:
     """Two hosts of a cluster; what is given differs on the second one."""
     ca = {"source": "etcd_tls_ca_dir is /a", "directory": "/a", "clients": ["1"], "peers": ["2"]}
-    return {**HOST, "wanted": SEPARATE, "_etcd_tls_cluster_cas": {"n1": ca, "n2": {**ca, **second}}}
+    members = [{"host": "localhost", "ca": ca}, {"host": "n2", "ca": {**ca, **second}}]
+    return member("etcd", _etcd_tls_run_members=members)
 
 
 def application(name: str, folder: str, **others: Any) -> dict[str, Any]:
-    """A client certificate with this name in this directory."""
-    given = {"etcd_client_certificate_name": name, "etcd_client_certificate_dir": folder}
+    """A client certificate with this name in this directory. Of zero days, because the checks of the CA need a host."""
+    given = {f"etcd_client_certificate_{key}": value for key, value in (("name", name), ("dir", folder), ("days", 0))}
     return {**HOST, "wanted": TAKEN, **given, **others}
 
 
@@ -67,7 +67,6 @@ def files(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-PROVIDED = {"source": "etcd_tls_provided.ca is /b/ca.crt", "directory": ""}
 REMOTE = {"etcd_client_certificate_host": "localhost", "etcd_tls_ca_dir": "/a", "etcd_tls_dir": "/etc/etcd/tls"}
 CASES = {
     "texts": form(
@@ -86,12 +85,8 @@ CASES = {
     "unit without a group": member(None),
     "other group": member("daemon"),
     "no folder": {**HOST, "wanted": REFUSED, "inventory_dir": None},
-    "one": cluster(),
+    "one CA": cluster(),
     "other directory": cluster(source="etcd_tls_ca_dir is /b", directory="/b"),
-    "the same CAs": cluster(**PROVIDED),
-    "one CA in common": cluster(**PROVIDED, clients=["0", "1"]),
-    "another CA": cluster(**PROVIDED, clients=["0"]),
-    "another CA of peers": cluster(**PROVIDED, peers=["1"]),
     "member": application("server", "/etc/etcd/tls", **REMOTE),
     "other": application("server", "/etc/shop", **REMOTE),
 }
@@ -103,10 +98,10 @@ def test_settings(tmp_path: Path) -> None:
     found = evaluate(tmp_path, "etcd_tls", "query('ansible.builtin.vars', *wanted)", cases)
     assert_forms(found)
     assert_refusals(found, tmp_path / "pki" / "ca.crt")
-    assert_separate_cas({case: texts[0] for case, texts in found.items() if cases[case]["wanted"] is SEPARATE})
-    taken = [case for case in cases if cases[case]["wanted"] is TAKEN and found[case][0]]
+    replaced = "are files of the cluster, which would be replaced"
+    taken = [case for case in cases if cases[case]["wanted"] is TAKEN and replaced in str(found[case])]
     assert taken == ["member", "ca", "peer-ca-next"]
-    assert f"{tmp_path}/link//ca.crt and .key are files of the cluster" in found["ca"][1]
+    assert f"{tmp_path}/link//ca.crt and .key are files of the cluster" in found["ca"][0][0]
 
 
 def assert_forms(found: dict[str, Any]) -> None:
@@ -126,11 +121,13 @@ def assert_forms(found: dict[str, Any]) -> None:
 
 
 def assert_refusals(found: dict[str, Any], shared: Path) -> None:
-    for case in ("same group", "stopped", "unit without a group"):
+    for case in ("same group", "stopped", "unit without a group", "one CA"):
         assert found[case] == [[], ""], case
     (message,) = found["other group"][0]
     assert "etcd_user_group is etcd, but etcd.service runs with the group daemon" in message
     assert "Set etcd_user_group to daemon. To change the group, stop etcd on all hosts" in message
+    (message,) = found["other directory"][0]
+    assert "etcd_tls_ca_dir is /a (localhost); etcd_tls_ca_dir is /b (n2)" in message
     (message,) = found["no folder"][0]
     assert "etcd_tls_ca_dir is empty" in message and "(as with -i n1,)" in message
     for case in ("own CA with its key", "provided CA with its key"):
@@ -138,12 +135,3 @@ def assert_refusals(found: dict[str, Any], shared: Path) -> None:
         assert message.startswith(f"{shared} also contains PRIVATE KEY, but may contain only certificates of CAs")
         # It reaches no host, as text or in a log, before it is refused.
         assert "PRIVATE KEY" not in text and shared.read_text().startswith(text.strip())
-
-
-def assert_separate_cas(found: dict[str, str]) -> None:
-    """Hosts in two inventories, for example, each with its own folder."""
-    assert [case for case, text in found.items() if not text] == ["one", "the same CAs", "one CA in common"]
-    assert found["other directory"].startswith(
-        "cluster etcd would have several CAs, and its members would not trust each other: etcd_tls_ca_dir is /a (n1); etcd_tls_ca_dir is /b (n2)."
-    )
-    assert "etcd_tls_provided.ca is /b/ca.crt (n2)" in found["another CA"]
