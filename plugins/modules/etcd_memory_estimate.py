@@ -158,6 +158,13 @@ memory_max_least:
   description: The smallest C(MemoryMax) with which the member runs, with room for RV(db_hot).
   returned: success
   type: int
+memory_max_with_snapshot:
+  description:
+    - The smallest C(MemoryMax) of a leader while a follower receives a snapshot, with room for RV(db_hot).
+    - May be below RV(memory_max_least), which has room for a restart.
+  returned: success
+  type: int
+  version_added: 0.3.0
 memory_max_recommended:
   description:
     - The recommended C(MemoryMax), with room for the whole RV(db_size) in the page cache, for a restart, and for a leader whose follower receives a

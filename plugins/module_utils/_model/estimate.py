@@ -63,6 +63,7 @@ def describe(figures: Figures, assumed: list[str]) -> dict[str, Any]:
         "db_hot": required.db_hot,
         "outside_go": required.outside_go,
         "memory_max_least": required.memory_max_least,
+        "memory_max_with_snapshot": totals.memory_max_with_snapshot,
         "memory_max_recommended": totals.memory_max_recommended,
         "notes": notes(figures, totals),
     }

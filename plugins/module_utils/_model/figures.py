@@ -34,6 +34,7 @@ class Totals:
     restart_heap_peak: int
     rss_file_peak: int
     defrag_rss_anon_peak: int
+    memory_max_with_snapshot: int
     memory_max_recommended: int
 
 
@@ -102,5 +103,6 @@ class Figures:
             defrag_rss_anon_peak=defrag.defrag_anon_peak(
                 constants, settings, required, saved_down_to, self.defragmentation
             ),
+            memory_max_with_snapshot=limits.memory_max_with_snapshot(constants, required),
             memory_max_recommended=limits.memory_max_recommended(constants, required, self.db),
         )

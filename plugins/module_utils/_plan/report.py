@@ -99,16 +99,30 @@ def summary(report: Report) -> list[str]:
         texts.append(f"No budget was given: {format_size(found['budget'])} suits your {' and '.join(limits)}.")
     elif report.budgets is not None:
         texts.append(_proposal(found, report.budgets))
-    own, planned = (figures["memory_max_least"] for figures in (report.defaults, found["estimate"]))
+    own = _largest_need(report.defaults)
     over = own - found["memory_max"]
     verdict = f", {format_size(over)} more than MemoryMax" if over > 0 else ", which fits MemoryMax too"
     texts.append(
-        f"With etcd's default flags a member needs up to {format_size(own)}{verdict}; "
-        f"with these flags up to {format_size(planned)}."
+        f"With etcd's default flags a member needs up to {format_size(own)}{verdict}; with these flags {_planned_need(found)}."
     )
     growth = [note for note in report.defaults["notes"] if note.startswith("compaction is off")]
     texts += [f"With the default flags, too, {note}." for note in growth]
     return texts
+
+
+def _largest_need(figures: dict[str, Any]) -> int:
+    """Return the MemoryMax that a member needs at its largest peak."""
+    return max(figures["memory_max_least"], figures["memory_max_with_snapshot"])
+
+
+def _planned_need(found: dict[str, Any]) -> str:
+    """Return what a member needs with the planned flags, as a phrase. The smallest budgets have no room for a leader that sends a snapshot."""
+    least, most = found["estimate"]["memory_max_least"], _largest_need(found["estimate"])
+    over = most - found["memory_max"]
+    if most == least or over <= 0:
+        return f"up to {format_size(most)}"
+    more = f"{format_size(over)} more than MemoryMax"
+    return f"up to {format_size(least)}, but a leader up to {format_size(most)}, {more}, while a follower receives a snapshot"
 
 
 def _proposal(found: dict[str, Any], proposed: Budgets) -> str:
@@ -164,8 +178,9 @@ def memory_rows(report: Report) -> list[tuple[str, ...]]:
         (
             "memory_max_least",
             "MemoryMax needed",
-            "the larger of the first two peaks and the memory outside Go, with 5 % of margin",
+            "the larger of the first two peaks plus outside Go, with 5 % of margin",
         ),
+        ("memory_max_with_snapshot", "MemoryMax, leader", "the same with the leader's peak"),
         ("defrag_rss_anon_peak", "defragmenting", "RssAnon, briefly; not part of MemoryMax"),
         ("db_size", "database file", "the page cache takes what MemoryMax leaves"),
     ]

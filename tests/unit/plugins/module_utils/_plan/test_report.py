@@ -168,6 +168,44 @@ def test_bad_input(asked: dict[str, Any], error: type[Exception], text: str) -> 
         prepare(**asked)
 
 
+BUSY: dict[str, Any] = {"value_size": "100KB", "keys": 2000, "puts_per_second": 50}
+NEEDED = re.compile(
+    r"with these flags up to ([0-9.]+ [KMG]iB)(?:, but a leader up to ([0-9.]+ [KMG]iB), ([0-9.]+ [KMG]iB) more than MemoryMax, while)?"
+)
+
+
+def test_the_headline_counts_a_leader_that_sends_a_snapshot() -> None:
+    """Its figure is the one of the note that says which MemoryMax has room for it."""
+    report = prepare("3.7.3", BUSY, 3, "907MB")
+    (note,) = (note for note in report.plan["notes"] if "may kill it" in note)
+    found = NEEDED.search(" ".join(summary(report)))
+    assert found is not None and found.group(2, 3) == ("945.0 MiB", "38.0 MiB")
+    assert note.endswith(f"MemoryMax 907.0 MiB may kill it, {found.group(2)} would not")
+
+
+@pytest.mark.parametrize("budget", ["1GB", "2GB", "8GB"])
+@pytest.mark.parametrize("members", [1, 3])
+def test_the_headline_names_the_largest_need(budget: str, members: int) -> None:
+    report = prepare("3.7.3", BUSY, members, budget)
+    figures, said = report.plan["estimate"], " ".join(summary(report))
+    most = max(figures["memory_max_least"], figures["memory_max_with_snapshot"])
+    found = NEEDED.search(said)
+    assert found is not None and found.group(1, 2) == (format_size(most), None)
+    assert not any("may kill it" in note for note in report.plan["notes"])
+
+
+def test_default_flags_fit_only_with_room_for_a_leader() -> None:
+    """The default flags of 3.7 need less after a restart than as a leader here, so a budget between the two does not fit them."""
+    idle = {"value_size": "10KB", "puts_per_second": 500}
+    figures = prepare("3.7.3", idle, 3, "8GB").defaults
+    least, leader = figures["memory_max_least"], figures["memory_max_with_snapshot"]
+    assert least < leader
+    for budget, fits in ((least, False), (leader, True)):
+        said = " ".join(summary(prepare("3.7.3", idle, 3, budget)))
+        assert f"a member needs up to {format_size(leader)}" in said
+        assert ("which fits MemoryMax too" in said) is fits
+
+
 def test_flags_to_copy_are_spelt_as_the_release_does() -> None:
     old, new = (text_lines(prepare(version, LARGE, 3, "8GB")) for version in ("3.5.35", "3.7.3"))
     assert any(line.startswith("  --experimental-snapshot-catchup-entries=") for line in old)
