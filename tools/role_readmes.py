@@ -25,7 +25,7 @@ PAGES = {
 }
 
 # Roles that a play runs before a role.
-EARLIER = {"etcd": ("etcd_tls",)}
+EARLIER = {"etcd": ("etcd_storage", "etcd_tls")}
 
 # Commands for the roles that need results of another role's entry point, so that a play of the role alone fails.
 COMMANDS = {

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Role etcd refuses a play in which role etcd_tls has not run, before it writes anything. Without etcd."""
+"""Role etcd refuses a play in which role etcd_tls or etcd_storage has not run, before it writes anything. Without etcd."""
 
 from __future__ import annotations
 
@@ -19,19 +19,31 @@ from tests.playbooks.variables import PROJECT, evaluate
 FACTS: dict[str, Any] = {
     "etcd_cluster_name": "etcd",
     "etcd_clusters": {"etcd": {"members": {"localhost": {}}, "former_client_urls": []}},
-    "etcd_host_facts": {"certificates": None},
+    "etcd_host_facts": {"certificates": None, "files": {}},
+    "etcd_host_directories": [],
 }
 
 
 def certificates(of_clients: bool, **of_peers: bool) -> dict[str, Any]:
     """Return facts: whether the CA certificates on the host differ from those of the controller."""
     found = {"ca": {"differs": of_clients}, "peer_ca": of_peers, "certificates": {}, "problems": []}
-    return {"etcd_host_facts": {"certificates": found}, "_etcd_expired_hosts": []}
+    return {"etcd_host_facts": {"certificates": found, "files": {}}, "_etcd_expired_hosts": []}
 
 
-READY = {"etcd_tls_fingerprint": "f1", "etcd_tls_peer_ca": True}
+def directories(*existing: str) -> dict[str, Any]:
+    """Return facts and results of a host on which these directories of etcd exist."""
+    files = {path: {"exists": path in existing} for path in ("/data", "/wal")}
+    return {
+        **READY,
+        "etcd_host_directories": ["/data", "/wal"],
+        "etcd_host_facts": {"certificates": None, "files": files},
+    }
+
+
+READY: dict[str, Any] = {"etcd_tls_fingerprint": "f1", "etcd_tls_peer_ca": True}
 # In a run of only the members: its configuration would name a file that the host does not have, or its digest a CA that the member does not know.
 OTHER_CA = "it does not have the CA certificates of the controller yet. Run site.yml without --tags"
+NO_STORAGE = "does not exist: role etcd_storage creates it, and has to run before role etcd in this play"
 REFUSAL = "role etcd_tls has not run before role etcd in this play"
 # By case: the variables, and the start of the problem.
 CASES: dict[str, tuple[dict[str, Any], str]] = {
@@ -49,6 +61,10 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "no CA of peers yet": ({**READY, **certificates(False, differs=True)}, OTHER_CA),
     "staged": ({**READY, **certificates(False, differs=True), "etcd_tls_staged": True}, ""),
     "without TLS": ({"etcd_tls_enabled": False}, ""),
+    "without storage": (directories(), f"/data {NO_STORAGE}; /wal {NO_STORAGE}. Run site.yml"),
+    "without the folder of the WAL": (directories("/data"), f"/wal {NO_STORAGE}. Run site.yml"),
+    "with directories": (directories("/data", "/wal"), ""),
+    "with storage": ({**directories(), "etcd_storage_directories": {"changed": True}}, ""),
 }
 
 
