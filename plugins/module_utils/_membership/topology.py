@@ -147,7 +147,8 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
     if group.absent:
         problems.append(
             f"{where}: this run leaves out {', '.join(sorted(group.absent))}; "
-            "run without --limit, or with all hosts of the cluster. For a host of another cluster, set its etcd_cluster_name in the inventory"
+            "run without --limit, or with all hosts of the cluster. If a host is down, take it out of its group in the inventory for this run. For a host of "
+            "another cluster, set its etcd_cluster_name in the inventory"
         )
     if group.rivals:  # alone, because the other problems would be those of a cluster that is perhaps not meant
         return {}, problems + group.rivals
