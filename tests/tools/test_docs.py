@@ -64,3 +64,28 @@ def test_the_index_lists_the_public_playbooks() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", index, re.MULTILINE)
     public = [path.stem for path in (PROJECT / "playbooks").glob("*.yml") if not path.stem.startswith("_")]
     assert sorted(listed) == sorted(public)
+
+
+# The sections that a reader with a broken cluster needs.
+REMEDIES = {
+    "certificates.md#a-lost-ca",
+    "certificates.md#expired-certificates",
+    "deploy.md#a-host-is-unreachable",
+    "maintenance.md#nospace",
+    "membership.md#rebuild-a-corrupt-member",
+    "membership.md#replace",
+    "restore.md",
+    "restore.md#lost-quorum-a-member-is-left",
+    "restore.md#restore-the-whole-cluster",
+    "storage.md#a-full-disk",
+    "storage.md#a-lost-volume",
+}
+
+
+def test_the_index_lists_each_failure_with_its_first_command() -> None:
+    table = (PROJECT / "docs/README.md").read_text().partition("## Recover\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (.+) \| (.+) \| \[\w+\]\((\S+)\) \|$", table, re.MULTILINE)
+    assert {page for _symptom, _command, page in rows} >= REMEDIES
+    playbooks = {name for _symptom, command, _page in rows for name in re.findall(r"etcdops\.headroom\.(\w+)", command)}
+    assert [name for name in playbooks if not (PROJECT / f"playbooks/{name}.yml").exists()] == []
+    assert "(docs/README.md#recover)" in (PROJECT / "README.md").read_text().partition("## Operate\n")[2]
