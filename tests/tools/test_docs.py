@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Links between pages lead somewhere, and the map of the code names every folder and only what exists."""
+"""Links between pages lead somewhere, the map of the code names every folder and only what exists, and shown plans are what the code prints."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import prepare, text_lines
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGES = subprocess.run(
@@ -89,3 +93,25 @@ def test_the_index_lists_each_failure_with_its_first_command() -> None:
     playbooks = {name for _symptom, command, _page in rows for name in re.findall(r"etcdops\.headroom\.(\w+)", command)}
     assert [name for name in playbooks if not (PROJECT / f"playbooks/{name}.yml").exists()] == []
     assert "(docs/README.md#recover)" in (PROJECT / "README.md").read_text().partition("## Operate\n")[2]
+
+
+def test_the_plan_of_the_readme_is_what_the_playbook_prints() -> None:
+    """The README leaves out rows, and wraps the last column earlier."""
+    (block,) = re.findall(
+        r"^\$ cat workload\.yml\n(.*?)^```", (PROJECT / "README.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    given, _, shown = block.partition("$ ansible-playbook etcdops.headroom.plan -e @workload.yml\n")
+    asked = yaml.safe_load(given)
+    report = prepare(asked["etcd_version"], asked["etcd_workload"], budget=asked["etcd_memory_budget"])
+    printed = " ".join(" ".join(text_lines(report)).split())
+    rows = re.sub(r"\n {12,}", " ", shown).splitlines()
+    assert len(rows) > 5 and [row for row in rows if " ".join(row.split()) not in printed] == []
+
+
+def test_the_refusal_in_the_page_of_the_plan_is_the_real_one() -> None:
+    """The workload is the one of the sentence above it."""
+    text = (PROJECT / "docs/plan.md").read_text().partition("## When nothing fits\n")[2]
+    assert "30 puts/s of\n1 MB to 2,000 keys, with a budget of 1 GB:" in text
+    with pytest.raises(PlanInfeasible) as refusal:
+        plan(newest_release(), {"value_size": "1MB", "keys": 2000, "puts_per_second": 30}, 3, "1GB")
+    assert " ".join(text.split("```")[1].split()) == str(refusal.value)
