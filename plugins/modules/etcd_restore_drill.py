@@ -121,7 +121,9 @@ revision:
   returned: success, not in check mode
   sample: 8123
 keys:
-  description: Number of keys at that revision; null if the snapshot has auth enabled, because reading it would need a password.
+  description:
+    - Number of keys at that revision, also of a snapshot with authentication, which the drill disables in the restored copy.
+    - Null if that is not possible, because the database cannot be parsed.
   type: int
   returned: success, not in check mode
   sample: 2000

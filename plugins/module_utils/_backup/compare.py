@@ -57,7 +57,7 @@ class ContradictionError(ScratchMemberError):
 class Finding:
     """The result of a comparison. ``compared`` is ``hash`` (everything), ``keys`` (``keys_compared`` of them) or ``nothing``.
 
-    ``keys`` is the number of keys in the backup at its revision, None if auth is enabled, which prevents reading them.
+    ``keys`` is the number of keys in the backup at its revision, None if authentication could not be disabled in the copy.
     """
 
     revision: int
@@ -93,7 +93,10 @@ def check_copy(copy: Endpoint, metadata: Metadata) -> Finding:
         raise ContradictionError(
             f"after its restore it has {keys} keys, but {metadata.total_keys} according to its record"
         )
-    held = "keys were not counted, because auth is enabled" if keys is None else f"it has {keys} keys"
+    # The drill disables authentication in the copy. It cannot find the switch in a database that it cannot parse.
+    sentence = "it was not compared with a cluster, and its keys were not counted, because authentication could not be disabled in the restored copy."
+    if keys is not None:
+        sentence = f"it has {keys} keys, and was not compared with a cluster."
     return Finding(
         revision,
         keys,
@@ -102,7 +105,7 @@ def check_copy(copy: Endpoint, metadata: Metadata) -> Finding:
         "nothing",
         0,
         "",
-        f"{held}, and was not compared with a cluster.",
+        sentence,
     )
 
 
@@ -181,7 +184,7 @@ def current_revision(endpoint: Endpoint) -> int:
 
 
 def count_at(endpoint: Endpoint, revision: int) -> int | None:
-    """Return the number of keys at a revision, None if it is compacted or auth is enabled. Raises ScratchMemberError."""
+    """Return the number of keys at a revision, None if it is compacted, or if the member demands another user. Raises ScratchMemberError."""
     words = ["-w", "fields", "get", "", "--from-key", "--count-only", f"--rev={revision}", "--consistency=s"]
     argv = [*command_line(endpoint.link, [endpoint.url]), *words]
     answer = run_etcd_tool(argv, endpoint.link.timeout + 1.0, "etcdctl")

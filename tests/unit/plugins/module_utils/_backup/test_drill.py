@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import compare, drill, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import scratch_member as scratch
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_listing import Key
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.key_listing import Endpoint, Key
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Cluster, Member, Quorum
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes import Hash
 
 BODY = b"page" * 2048
 
@@ -101,6 +102,26 @@ def test_no_backup_to_choose(tmp_path: Path) -> None:
     other = save(tmp_path, 3, "3c2d")
     with pytest.raises(store.SnapshotError, match=r"belongs to the cluster 3c2d \(member m2\), not to 75cf"):
         drill.choose_backup(request(tmp_path, other), "75cf")
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        (9, "it has 9 keys, and was not compared with a cluster."),
+        (
+            None,
+            "it was not compared with a cluster, and its keys were not counted, because authentication could not be disabled in the restored copy.",
+        ),
+    ],
+)
+def test_check_copy_counts_the_keys(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, keys: int | None, sentence: str
+) -> None:
+    monkeypatch.setattr(compare, "hash_at", lambda copy, revision: Hash("5ab1c2d3", 7))
+    monkeypatch.setattr(compare, "count_at", lambda copy, revision: keys)
+    metadata = store.read_metadata(str(save(tmp_path, 1)))
+    found = compare.check_copy(Endpoint(scratch.connection("/nowhere", 1), "", "the backup"), metadata)
+    assert (found.keys, found.compared, found.sentence) == (keys, "nothing", sentence)
 
 
 @pytest.mark.parametrize(
