@@ -63,6 +63,15 @@ def test_the_map_names_every_folder() -> None:
     assert {folder for folder in top | packages if folder not in ignored and f"`{folder}" not in MAP} == set()
 
 
+def test_contributing_names_every_folder_of_tests() -> None:
+    listing = subprocess.run(
+        ["git", "ls-files", "tests"], cwd=PROJECT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    folders = {"/".join(path.split("/")[:2]) + "/" for path in listing if path.count("/") > 1}
+    table = (PROJECT / "CONTRIBUTING.md").read_text().partition("## Where tests go\n")[2].partition("\n## ")[0]
+    assert {folder for folder in folders if f"`{folder}" not in table} == set()
+
+
 def test_the_index_lists_the_public_playbooks() -> None:
     index = (PROJECT / "docs/README.md").read_text().partition("## Playbooks\n")[2].partition("\n## ")[0]
     listed = re.findall(r"^\| `(\w+)` \|", index, re.MULTILINE)
