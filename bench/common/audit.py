@@ -14,9 +14,17 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def audit(
-    endpoints: str | None, version: str, inventory: Path | None = None, prefix: Sequence[str] = (), **variables: object
+    endpoints: str | None,
+    version: str,
+    inventory: Path | None = None,
+    prefix: Sequence[str] = (),
+    options: Sequence[str] = (),
+    **variables: object,
 ) -> subprocess.CompletedProcess[str]:
-    """Audit a cluster with etcdctl of a release; variables go to the playbook. prefix: a command that starts it, for example on a certain core."""
+    """Audit a cluster with etcdctl of a release; variables go to the playbook.
+
+    prefix: a command that starts it, for example on a certain core. options: of ansible-playbook.
+    """
     given = {
         **({} if endpoints is None else {"endpoints": endpoints}),
         "window": 1,
@@ -24,7 +32,7 @@ def audit(
         "etcdctl_path": str(binary(version, "etcdctl")),
         **variables,
     }
-    command = [*prefix, "ansible-playbook", "playbooks/audit.yml", "-e", json.dumps(given)]
+    command = [*prefix, "ansible-playbook", "playbooks/audit.yml", "-e", json.dumps(given), *options]
     if inventory:
         command += ["-i", str(inventory)]
     return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=240, check=False)

@@ -94,8 +94,10 @@ class ActionModule(ActionBase):
         for text, color in messages((line, COLORS[level]) for level, line in shown):
             display.display(text, color=color)
         if arguments["output"]:
-            _write(arguments["output"], _content(audit, _newest(plans), arguments["output"]))
-            display.display(f"written: {arguments['output']}")
+            if not self._task.check_mode:
+                _write(arguments["output"], _content(audit, _newest(plans), arguments["output"]))
+            writing = "not written, because of --check" if self._task.check_mode else "written"
+            display.display(f"output: {arguments['output']}, {writing}")
         outcome = {
             "changed": changed,
             "denied": [finding.line for finding in findings if finding.denied],

@@ -63,12 +63,12 @@ options:
     type: str
   output:
     description:
-      - File to write. Its extension determines the format - C(.json), C(.sarif) or C(.html). It is written in check mode too, because it is the result.
+      - File to write. Its extension determines the format - C(.json), C(.sarif) or C(.html). Check mode writes neither this file nor O(report).
       - HTML has the plan's picture if matplotlib is installed on the controller.
     type: path
 attributes:
   check_mode:
-    description: Can run in check mode, with the same result.
+    description: Can run in check mode, with the same result, but writes no file.
     support: full
 seealso:
   - module: etcdops.headroom.etcd_workload_info

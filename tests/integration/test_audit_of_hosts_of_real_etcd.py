@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -55,9 +55,11 @@ def limited() -> Iterator[list[str]]:
         group.remove()
 
 
-def inspect(member: Member, inventory: Path, **variables: object) -> subprocess.CompletedProcess[str]:
+def inspect(
+    member: Member, inventory: Path, options: Sequence[str] = (), **variables: object
+) -> subprocess.CompletedProcess[str]:
     given = {"inspect": "kube_control_plane", "ansible_become": False, **variables}
-    return audit(member.endpoint, member.version, inventory, **given)
+    return audit(member.endpoint, member.version, inventory, options=options, **given)
 
 
 def test_flags_and_variables_of_a_process_are_judged(tmp_path: Path, inventory: Path) -> None:
@@ -124,12 +126,17 @@ def test_a_config_file_is_judged_and_its_password_is_not_printed(tmp_path: Path,
     member = FromFile(NEW, tmp_path, PORT, name="m0")
     with running([member]):
         done = inspect(member, inventory, output=str(tmp_path / "audit.html"))
+        checked = inspect(member, inventory, ["--check"], output=str(tmp_path / "audit.json"))
         refused = inspect(member, inventory, output=str(tmp_path / "audit.pdf"))
     assert "durability/unsafe_no_fsync" in rules(done), done.stdout
     assert "hunter2" not in done.stdout + done.stderr
     assert f"{path}:" in done.stdout and "snapshot-catchup-entries: " in done.stdout
     page = (tmp_path / "audit.html").read_text()
     assert "DENY durability/unsafe_no_fsync" in page and "<svg" in page
+    assert f"output: {tmp_path}/audit.html, written\n" in done.stdout
+    assert rules(checked) == rules(done)
+    assert f"output: {tmp_path}/audit.json, not written, because of --check\n" in checked.stdout
+    assert not (tmp_path / "audit.json").exists()
     assert "name a file like audit.json, audit.sarif or audit.html" in " ".join(refused.stdout.split())
 
 
