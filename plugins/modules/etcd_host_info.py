@@ -141,6 +141,10 @@ options:
         description: Whether additional names are a problem.
         type: bool
         default: false
+      keep_names:
+        description: Whether a staged certificate must be valid for all names of the installed one.
+        type: bool
+        default: true
       dropped_names:
         description: Names that a certificate must not contain.
         type: list

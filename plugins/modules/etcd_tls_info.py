@@ -71,6 +71,13 @@ options:
     description: Whether additional names are a problem.
     type: bool
     default: false
+  keep_names:
+    description:
+      - Whether a renewed certificate, and so the staged one, must be valid for all names of the installed one.
+      - Set it to V(false) for certificates that are not issued here, because their names are their issuer's choice.
+    type: bool
+    default: true
+    version_added: 0.3.0
   dropped_names:
     description: Names that a certificate must not contain, even if O(certificates[].names) lists them.
     type: list
@@ -144,7 +151,7 @@ certificates:
       RV(ignore:chain_sha256) of all certificates in its file,
       RV(ignore:not_before) and RV(ignore:not_yet_valid) with its intermediate CAs, RV(ignore:signed_by) (the digest of the public key of the CA),
       RV(ignore:common_name), RV(ignore:names), and RV(ignore:wanted_names), the names for a renewed certificate - the
-      requested names and, without O(exact_names), the current ones. Most are none or empty if the certificate cannot be read.
+      requested names and, with O(keep_names) and without O(exact_names), the current ones. Most are none or empty if the certificate cannot be read.
     - RV(ignore:not_after), RV(ignore:days_left) and RV(ignore:expired) are those of the certificate or of the CA that signed it, whichever ends first;
       RV(ignore:ca_ends_first), whether that is the CA.
   type: dict

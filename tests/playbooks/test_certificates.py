@@ -111,10 +111,10 @@ def test_another_group_gets_keys_and_directories(deployed: Host) -> None:
     assert deployed.installed.stat().st_mode & 0o777 == 0o750
 
 
-def provide(host: Host, authority: str, certificates: Path) -> dict[str, Any]:
-    """Make certificates of a CA, and return the variable that provides them."""
+def provide(host: Host, authority: str, certificates: Path, names: str = "") -> dict[str, Any]:
+    """Make certificates of a CA, with the names that are required and others, and return the variable that provides them."""
     certificates.mkdir()
-    (certificates / "names").write_text("subjectAltName=IP:192.0.2.11,IP:127.0.0.1\n", encoding="ascii")
+    (certificates / "names").write_text(f"subjectAltName=IP:192.0.2.11,IP:127.0.0.1{names}\n", encoding="ascii")
     signer = host.folder / authority
     pairs = {}
     for kind in ("server", "peer", "client"):
@@ -124,6 +124,24 @@ def provide(host: Host, authority: str, certificates: Path) -> dict[str, Any]:
         openssl("x509", "-req", "-in", request, "-out", certificate, *signing, "-extfile", certificates / "names")
         pairs[kind] = {"certificate": certificate, "key": key}
     return pairs
+
+
+def test_a_provided_certificate_may_lose_a_name(host: Host) -> None:
+    """The member runs."""
+    old = provide(host, "ca", host.folder / "1", ",DNS:old-lb.example.net")
+    new, ca = provide(host, "ca", host.folder / "2"), str(host.authority / "ca.crt")
+    assert host.issue(etcd_tls_provided={"ca": ca, **old}) > 0
+    assert host.issue(etcd_tls_provided={"ca": ca, **new}, _etcd_tls_member_runs=True) > 0
+    assert (host.installed / "server.crt").read_text() == Path(new["server"]["certificate"]).read_text()
+
+
+def test_a_confirmed_provided_ca_needs_no_names_of_the_own_one(deployed: Host) -> None:
+    """No member runs. The certificates of Headroom's own CA are also valid for n1, localhost and ::1."""
+    make_authority(deployed.folder / "new", "new")
+    new = provide(deployed, "new", deployed.folder / "1")
+    given = {"ca": str(deployed.folder / "new" / "ca.crt"), **new}
+    assert deployed.issue(etcd_tls_provided=given, etcd_tls_new_ca="etcd") > 0
+    assert (deployed.installed / "server.crt").read_text() == Path(new["server"]["certificate"]).read_text()
 
 
 @pytest.mark.campaign

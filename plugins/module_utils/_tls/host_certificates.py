@@ -39,6 +39,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "ca_file": {"type": "path"},
     "certificates": {"type": "list", "elements": "dict", "required": True, "options": CERTIFICATE_OPTIONS},
     "exact_names": {"type": "bool", "default": False},
+    "keep_names": {"type": "bool", "default": True},
     "dropped_names": {"type": "list", "elements": "str", "default": []},
     "renew_before": {"type": "int", "default": 30},
     "directory": {"type": "path"},
@@ -80,7 +81,7 @@ def inspect_files(asked: Mapping[str, Any], now: datetime, missing_library: str)
 def _inspect_staged(
     asked: Mapping[str, Any], installed: Mapping[str, Any], now: datetime, missing_library: str
 ) -> dict[str, Any]:
-    """Inspect the set of certificates that is staged to replace the installed one, with the names that this one has."""
+    """Inspect the set of certificates that is staged to replace the installed one, with the names that a renewed one needs."""
     folder = sets.staging_directory(asked["directory"])
     if not os.path.isdir(folder):
         return {"directory": folder, "complete": False, "fingerprint": None, "certificates": {}, "problems": []}
@@ -149,6 +150,7 @@ def _inspect_item(
             names=item["names"],
             usages=item["usages"],
             exact_names=asked["exact_names"],
+            keep_names=asked["keep_names"],
             dropped_names=asked["dropped_names"],
             issuer=trust.issuer,
             common_name=item["common_name"],

@@ -67,12 +67,14 @@ class Expected:
     """What is expected of a certificate.
 
     It must be valid for all ``names``, for none of ``dropped_names`` and, with ``exact_names``, for no others. usages: server, client.
-    issuer: the digest of the only key that may have signed it, where several authorities are trusted. common_name: None for any.
+    keep_names: whether a renewed one keeps the names of this one. issuer: the digest of the only key that may have signed it, where several
+    authorities are trusted. common_name: None for any.
     """
 
     names: Sequence[str]
     usages: Sequence[str]
     exact_names: bool
+    keep_names: bool = True
     dropped_names: Sequence[str] = ()
     issuer: str | None = None
     common_name: str | None = None
@@ -281,6 +283,7 @@ def _finding(
     # Peers and clients reject a certificate as soon as one of its path has expired.
     end = min(not_after(item) for item in path or [leaf])
     below_authority = path[:-1] or [leaf]
+    kept = held if expected.keep_names and not expected.exact_names else ()
     return CertificateFinding(
         problems=problems,
         expired=end <= now,
@@ -294,7 +297,7 @@ def _finding(
         ca_ends_first=end < not_after(leaf),
         common_name=_common_name(leaf),
         names=held,
-        wanted_names=renewed_names(() if expected.exact_names else held, expected.names, expected.dropped_names),
+        wanted_names=renewed_names(kept, expected.names, expected.dropped_names),
     )
 
 

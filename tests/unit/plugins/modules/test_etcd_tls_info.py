@@ -130,6 +130,32 @@ def test_the_first_certificates_lack_dropped_names_too(
     assert run(capsys, **asked)["certificates"]["server"]["wanted_names"] == names == ["etcd-1"]
 
 
+@pytest.mark.parametrize(
+    ("keep_names", "problems"), [(True, ["server: it is not valid for 10.0.0.11"]), (False, [])]
+)
+def test_a_staged_certificate_may_lose_a_name_of_the_installed_one(
+    capsys: pytest.CaptureFixture[str], folder: Path, keep_names: bool, problems: list[str]
+) -> None:
+    """If it is not issued here."""
+    text = (folder / "ca.crt").read_text(encoding="ascii")
+    staged = folder / "generation-1"
+    staged.mkdir()
+    shutil.copy(folder / "ca.crt", staged)
+    shutil.copy(folder / "server.key", staged)
+    (folder / "fewer").write_text("subjectAltName=DNS:n1\n", encoding="ascii")
+    signing = ("-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "90", "-extfile", "fewer")
+    openssl(folder, "x509", "-req", "-in", "server.csr", "-out", "generation-1/server.crt", *signing)
+    result = run(
+        capsys,
+        ca=text,
+        ca_file=str(folder / "ca.crt"),
+        directory=str(folder),
+        certificates=[server(folder, names=["n1"])],
+        keep_names=keep_names,
+    )
+    assert result["staged"]["problems"] == problems and result["problems"] == []
+
+
 def test_a_lost_ca_is_seen_without_the_library(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
