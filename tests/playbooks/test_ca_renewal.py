@@ -7,13 +7,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.playbooks.tls_host import NEW_KEY, Host, make_authority, openssl
+import pytest
+
+from tests.playbooks.tls_host import NEW_KEY, Host, openssl
 
 
-def test_a_renewed_ca_keeps_its_subject(tmp_path: Path) -> None:
-    """Its name contains a time, as that of a CA from the playbook rotate_ca; the member runs."""
+def extensions(certificate: Path) -> set[str]:
+    """Return the extensions of a CA on which the certificates that it signed depend."""
+    text = openssl("x509", "-noout", "-ext", "basicConstraints,keyUsage,subjectKeyIdentifier", "-in", certificate)
+    return {line.strip() for line in text.splitlines()}
+
+
+def test_a_renewed_ca_keeps_its_subject_and_its_usages(tmp_path: Path) -> None:
+    """Its name contains a time, as that of a CA from the playbook rotate_ca. It may have intermediate CAs. The member runs."""
     host = Host(tmp_path)
-    make_authority(host.authority, "etcd etcd 20260101T000000Z", days=10)
+    host.authority.mkdir()
+    files = ("-keyout", host.authority / "ca.key", "-out", host.authority / "ca.crt")
+    usages = ("-addext", "keyUsage=critical,keyCertSign,cRLSign,digitalSignature")
+    openssl("req", "-x509", *NEW_KEY, *files, "-days", "10", "-subj", "/CN=etcd etcd 20260101T000000Z", *usages)
     assert host.issue(etcd_tls_renew_before=5, etcd_tls_validity_days=10) > 0
     old = {}
     for name in ("ca", "server"):
@@ -22,6 +33,8 @@ def test_a_renewed_ca_keeps_its_subject(tmp_path: Path) -> None:
     assert host.issue(_etcd_tls_member_runs=True) > 0
     renewed = {name: host.installed / f"{name}.crt" for name in old}
     assert renewed["ca"].read_bytes() != old["ca"].read_bytes() != b""
+    assert extensions(renewed["ca"]) == extensions(old["ca"])
+    assert {"CA:TRUE", "Digital Signature, Certificate Sign, CRL Sign"} <= extensions(old["ca"])
     assert renewed["server"].read_bytes() != old["server"].read_bytes()
     # During the rolling update some members have the old set, and some the renewed one.
     for ca, server in ((old, renewed), (renewed, old), (renewed, renewed)):
@@ -29,12 +42,24 @@ def test_a_renewed_ca_keeps_its_subject(tmp_path: Path) -> None:
     assert host.issue(_etcd_tls_member_runs=True) == 0
 
 
-def test_a_ca_that_cannot_keep_its_subject_is_not_renewed(tmp_path: Path) -> None:
-    """Its subject is a PrintableString, as cfssl writes it; etcd compares the encoding, too."""
+@pytest.mark.parametrize(
+    ("mask", "extension", "problem"),
+    [
+        ("default", "", "its subject cannot be written with the same encoding"),
+        (
+            "utf8only",
+            "nameConstraints = excluded;DNS:example.org\n",
+            "it has extensions that Headroom cannot write again: 2.5.29.30",
+        ),
+    ],
+    ids=["subject", "extension"],
+)
+def test_a_ca_that_would_change_is_not_renewed(tmp_path: Path, mask: str, extension: str, problem: str) -> None:
+    """The subject is a PrintableString, as cfssl writes it; etcd compares the encoding, too."""
     host = Host(tmp_path)
     host.authority.mkdir()
     (tmp_path / "ca.cnf").write_text(
-        "[req]\nstring_mask = default\ndistinguished_name = dn\nx509_extensions = v3\n[dn]\n[v3]\nbasicConstraints = CA:TRUE\n"
+        f"[req]\nstring_mask = {mask}\ndistinguished_name = dn\nx509_extensions = v3\n[dn]\n[v3]\nbasicConstraints = CA:TRUE\n{extension}"
     )
     files = ("-keyout", host.authority / "ca.key", "-out", host.authority / "ca.crt", "-config", tmp_path / "ca.cnf")
     openssl("req", "-x509", *NEW_KEY, *files, "-days", "10", "-subj", "/O=Example/CN=etcd")
@@ -43,6 +68,7 @@ def test_a_ca_that_cannot_keep_its_subject_is_not_renewed(tmp_path: Path) -> Non
     done = host.run(_etcd_tls_member_runs=True)
     said = " ".join(done.stdout.split())
     assert done.returncode == 2 and "ca.crt must be renewed (CA: it expires on" in said, said
+    assert problem in said, said
     assert "replace the CA with the playbook rotate_ca. No CA was changed" in said, said
     assert {path: path.read_bytes() for path in host.authority.iterdir() if path in before} == before
     assert not list(host.authority.glob("ca.crt.*"))
