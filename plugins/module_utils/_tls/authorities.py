@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,9 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._tls.inspection i
     key_digest,
     validity_problems,
 )
-
-with contextlib.suppress(ImportError):
-    from cryptography import x509
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.verification import is_authority
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Ce
     validity = [validity_problems(item, now, renew_before) for item in found]
     others = (
         []
-        if all(_is_authority(item) for item in found)
+        if all(is_authority(item) for item in found)
         else ["it is not a CA certificate (basicConstraints lacks CA:TRUE)"]
     )
     return CertificateFinding(
@@ -89,13 +86,6 @@ def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Ce
         not_before=format_time(min(not_before(item) for item in found)),
         not_after=format_time(max(not_after(item) for item in found)),
     )
-
-
-def _is_authority(certificate: Any) -> bool:
-    try:
-        return bool(certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca)
-    except x509.ExtensionNotFound:
-        return False
 
 
 def is_same_authority(first: bytes, second: bytes) -> bool:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from typing import Any
+
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.verification import path_problems
 
 with contextlib.suppress(ImportError):
     from cryptography import x509
@@ -87,26 +89,27 @@ def _is_signed_with_pss(key: Any, certificate: Any) -> bool:
     return False
 
 
-def path_to_authority(chain: Sequence[Any], authorities: Sequence[Any]) -> list[Any]:
+def path_to_authority(chain: Sequence[Any], authorities: Sequence[Any], usages: Sequence[str] = ()) -> list[Any]:
     """Return the certificates from a chain's first one, the leaf, to an authority that it leads to; empty without one.
 
-    Of several certificates of an intermediate or of the authority, the one that is valid longest counts, because any of them is accepted.
+    Any path is accepted whose CAs allow the leaf and the usages. Of several certificates of an intermediate or of the authority, the one that is valid
+    longest counts.
     """
-    return _continue_path([chain[0]], chain[1:], authorities)
+    paths = _continue_path([chain[0]], chain[1:], authorities)
+    return min(paths, key=lambda path: bool(path_problems(path, usages)), default=[])
 
 
-def _continue_path(path: list[Any], intermediates: Sequence[Any], authorities: Sequence[Any]) -> list[Any]:
-    issuers = [authority for authority in authorities if is_issued_by(path[-1], authority)]
-    if issuers:
-        return [*path, max(issuers, key=not_after)]
-    if len(path) == MAX_CHAIN:
-        return []
-    following = [other for other in intermediates if other not in path and is_issued_by(path[-1], other)]
-    for other in sorted(following, key=not_after, reverse=True):
-        found = _continue_path([*path, other], intermediates, authorities)
-        if found:
-            return found
-    return []
+def _continue_path(path: list[Any], intermediates: Sequence[Any], authorities: Sequence[Any]) -> Iterator[list[Any]]:
+    """Yield all paths, those that are preferred first."""
+    for authority in _issuers(path[-1], authorities):
+        yield [*path, authority]
+    if len(path) < MAX_CHAIN:
+        for other in _issuers(path[-1], [item for item in intermediates if item not in path]):
+            yield from _continue_path([*path, other], intermediates, authorities)
+
+
+def _issuers(certificate: Any, candidates: Sequence[Any]) -> list[Any]:
+    return sorted((item for item in candidates if is_issued_by(certificate, item)), key=not_after, reverse=True)
 
 
 def signer(chain: Sequence[Any], authorities: Sequence[Any]) -> Any | None:

@@ -26,12 +26,17 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._tls.chains impor
     path_to_authority,
     to_der,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.verification import (
+    common_name,
+    missing_usages,
+    path_problems,
+    subject_name,
+    subject_names,
+)
 
 IMPORT_ERROR: str | None = None
 try:
-    from cryptography import x509
     from cryptography.hazmat.primitives import serialization
-    from cryptography.x509.oid import ExtendedKeyUsageOID
 except ImportError:
     IMPORT_ERROR = traceback.format_exc()
 
@@ -88,27 +93,6 @@ def canonical_name(name: str) -> str:
         return name.lower()
 
 
-def _names(certificate: Any) -> list[str]:
-    """Return the DNS names and addresses that a certificate is valid for."""
-    try:
-        value = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return []
-    return [name.lower() for name in value.get_values_for_type(x509.DNSName)] + [
-        str(address) for address in value.get_values_for_type(x509.IPAddress)
-    ]
-
-
-def _common_name(certificate: Any) -> str | None:
-    """Return the common name. The last one counts, as for etcd (Go)."""
-    found = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
-    return str(found[-1].value) if found else None
-
-
-def _subject(certificate: Any) -> str:
-    return _common_name(certificate) or str(certificate.subject.rfc4514_string())
-
-
 def _covers(held: Iterable[str], wanted: str) -> bool:
     """Return whether one of the names held matches the wanted one; a wildcard matches one label."""
     return any(name == wanted or (name.startswith("*.") and wanted.partition(".")[2] == name[2:]) for name in held)
@@ -116,12 +100,7 @@ def _covers(held: Iterable[str], wanted: str) -> bool:
 
 def _usage_problems(certificate: Any, usages: Sequence[str]) -> list[str]:
     """Return a problem if the certificate may not be used for one of the usages (server, client)."""
-    identifiers = {"server": ExtendedKeyUsageOID.SERVER_AUTH, "client": ExtendedKeyUsageOID.CLIENT_AUTH}
-    try:
-        allowed = list(certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value)
-    except x509.ExtensionNotFound:
-        return []
-    missing = [usage for usage in usages if identifiers[usage] not in allowed]
+    missing = missing_usages(certificate, usages)
     return [f"it may not be used for {' and '.join(missing)} authentication"] if missing else []
 
 
@@ -208,7 +187,7 @@ def inspect_certificate(
         chain, trusted = _read(certificate, authorities)
     except ValueError as problem:
         return _unread_finding(str(problem), expected)
-    path = path_to_authority(chain, trusted)
+    path = path_to_authority(chain, trusted, expected.usages)
     mismatch = key_problem(chain[0], key)
     return _finding(
         chain,
@@ -217,7 +196,7 @@ def inspect_certificate(
         now,
         [
             *([mismatch] if mismatch else []),
-            *_path_problems(chain[0], path, expected.issuer, now, renew_before),
+            *_path_problems(chain[0], path, expected, now, renew_before),
             *_leaf_problems(chain[0], expected),
             *_file_problems(certificate),
         ],
@@ -240,28 +219,29 @@ def _read(certificate: bytes, authorities: bytes) -> tuple[list[Any], list[Any]]
 
 
 def _path_problems(
-    leaf: Any, path: Sequence[Any], issuer: str | None, now: datetime, renew_before: timedelta
+    leaf: Any, path: Sequence[Any], expected: Expected, now: datetime, renew_before: timedelta
 ) -> list[str]:
-    """Return what is wrong with the signatures up to the CA, and with the validity of the certificate and of intermediate CAs."""
+    """Return what is wrong with the signatures up to the CA, the limits of CAs, and the validity of the certificate and of intermediate CAs."""
     problems = []
     if not path:
         problems.append("it is not signed by the CA")
-    elif issuer and key_digest(path[-1]) != issuer:
+    elif expected.issuer and key_digest(path[-1]) != expected.issuer:
         problems.append("it is signed by the CA that is being replaced")
+    problems += path_problems(path, expected.usages) if path else []
     problems += validity_problems(leaf, now, renew_before)
     # Not of the CA: it is trusted whether or not it expires soon, and the CA's own inspection judges that.
     for item in path[1:-1]:
         problems += [
-            f"its intermediate CA, {_subject(item)}: {one}" for one in validity_problems(item, now, renew_before)
+            f"its intermediate CA, {subject_name(item)}: {one}" for one in validity_problems(item, now, renew_before)
         ]
     return problems
 
 
 def _leaf_problems(leaf: Any, expected: Expected) -> list[str]:
     """Return what is wrong with the names and the usages of a certificate."""
-    problems = _name_problems(_names(leaf), expected.names, expected.dropped_names, expected.exact_names)
+    problems = _name_problems(subject_names(leaf), expected.names, expected.dropped_names, expected.exact_names)
     problems += _usage_problems(leaf, expected.usages)
-    found = _common_name(leaf)
+    found = common_name(leaf)
     if expected.common_name and found != expected.common_name:
         problems.append(f"its common name is {json.dumps(found or '')}, not {json.dumps(expected.common_name)}")
     return problems
@@ -279,7 +259,7 @@ def _file_problems(certificate: bytes) -> list[str]:
 def _finding(
     chain: Sequence[Any], path: Sequence[Any], expected: Expected, now: datetime, problems: list[str]
 ) -> CertificateFinding:
-    leaf, held = chain[0], _names(chain[0])
+    leaf, held = chain[0], subject_names(chain[0])
     # Peers and clients reject a certificate as soon as one of its path has expired.
     end = min(not_after(item) for item in path or [leaf])
     below_authority = path[:-1] or [leaf]
@@ -295,7 +275,7 @@ def _finding(
         not_before=format_time(max(not_before(item) for item in below_authority)),
         not_after=format_time(end),
         ca_ends_first=end < not_after(leaf),
-        common_name=_common_name(leaf),
+        common_name=common_name(leaf),
         names=held,
         wanted_names=renewed_names(kept, expected.names, expected.dropped_names),
     )

@@ -130,9 +130,7 @@ def test_the_first_certificates_lack_dropped_names_too(
     assert run(capsys, **asked)["certificates"]["server"]["wanted_names"] == names == ["etcd-1"]
 
 
-@pytest.mark.parametrize(
-    ("keep_names", "problems"), [(True, ["server: it is not valid for 10.0.0.11"]), (False, [])]
-)
+@pytest.mark.parametrize(("keep_names", "problems"), [(True, ["server: it is not valid for 10.0.0.11"]), (False, [])])
 def test_a_staged_certificate_may_lose_a_name_of_the_installed_one(
     capsys: pytest.CaptureFixture[str], folder: Path, keep_names: bool, problems: list[str]
 ) -> None:

@@ -45,6 +45,8 @@ def make(
     usages: tuple[Any, ...] | None = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH),
     days: int = 365,
     authority: bool = False,
+    path_length: int | None = None,
+    extensions: tuple[Any, ...] = (),
 ) -> Any:
     """A certificate; its issuer is a pair of certificate and key, or itself."""
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -56,7 +58,7 @@ def make(
         .serial_number(x509.random_serial_number())
         .not_valid_before(NOW - timedelta(days=400))
         .not_valid_after(NOW + timedelta(days=days))
-        .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        .add_extension(x509.BasicConstraints(ca=authority, path_length=path_length), critical=True)
     )
     names: list[x509.GeneralName] = []
     for san in sans:
@@ -68,6 +70,8 @@ def make(
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     if usages is not None and not authority:
         builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+    for extension in extensions:
+        builder = builder.add_extension(extension, critical=False)
     signer = issuer[1] if issuer else key
     return builder.sign(signer, None if isinstance(signer, ed25519.Ed25519PrivateKey) else hashes.SHA256())
 
@@ -211,6 +215,89 @@ def test_a_chain_through_an_intermediate_authority() -> None:
     leaf = make(KEY, issuer=(middle, middle_key), sans=("n1", "10.0.0.11", "::1"))
     assert inspect(pem(leaf) + pem(middle)).problems == []
     assert inspect(pem(leaf)).problems == ["it is not signed by the CA"]
+
+
+def no_certificate_signing() -> Any:
+    """The key usage of a key that signs no certificates."""
+    names = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "key_cert_sign")
+    others = dict.fromkeys((*names, "crl_sign", "encipher_only", "decipher_only"), False)
+    return x509.KeyUsage(digital_signature=True, **others)
+
+
+def name_constraints(permitted: tuple[str, ...] = (), excluded: tuple[str, ...] = ()) -> Any:
+    """Name constraints; values with a slash are networks."""
+    subtrees = [
+        [x509.IPAddress(ipaddress.ip_network(item)) if "/" in item else x509.DNSName(item) for item in items] or None
+        for items in (permitted, excluded)
+    ]
+    return x509.NameConstraints(*subtrees)
+
+
+SERVER_ONLY = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+ANY_USAGE = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE])
+
+
+@pytest.mark.parametrize(
+    ("middle", "problem"),
+    [
+        ({}, ""),
+        ({"authority": False}, "it is not a CA certificate (basicConstraints lacks CA:TRUE)"),
+        ({"extensions": (no_certificate_signing(),)}, "it may not sign certificates (its key usage lacks keyCertSign)"),
+        ({"path_length": 0}, ""),
+        ({"extensions": (SERVER_ONLY,)}, "it may not sign for client authentication (its extended key usage)"),
+        ({"extensions": (ANY_USAGE,)}, ""),
+        (
+            {"extensions": (name_constraints(excluded=("10.0.0.0/8", "::/0")),)},
+            "it may not sign for 10.0.0.11, ::1 (its name constraints)",
+        ),
+        # Names of a kind without constraints are free; without an IPv6 network no IPv6 address is permitted.
+        ({"extensions": (name_constraints(("10.0.0.0/8",)),)}, "it may not sign for ::1 (its name constraints)"),
+        ({"extensions": (name_constraints(("10.0.0.0/8", "::1/128")),)}, ""),
+        ({"extensions": (name_constraints(("example.net",)),)}, "it may not sign for n1 (its name constraints)"),
+        ({"extensions": (name_constraints(("N1",)),)}, ""),
+        ({"extensions": (name_constraints((".n1",)),)}, "it may not sign for n1 (its name constraints)"),
+    ],
+)
+def test_an_intermediate_authority_must_allow_the_certificate(middle: dict[str, Any], problem: str) -> None:
+    """As Go judges a chain (Certificate.Verify of crypto/x509)."""
+    key = ec_key()
+    between = make(key, name="middle", issuer=(CA, CA_KEY), **{"authority": True, "usages": None, **middle})
+    leaf = make(KEY, issuer=(between, key), sans=("n1", "10.0.0.11", "::1"))
+    assert inspect(pem(leaf) + pem(between)).problems == (
+        [f"its intermediate CA, middle: {problem}"] if problem else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("excluded", "fits"), [("a.example.net", False), (".example.net", False), ("a.b.example.net", True), ("net", False)]
+)
+def test_a_wildcard_is_excluded_with_a_name_that_it_matches(excluded: str, fits: bool) -> None:
+    own = make(CA_KEY, name="ca", authority=True, extensions=(name_constraints(excluded=(excluded,)),))
+    wild = make(KEY, issuer=(own, CA_KEY), sans=("*.example.net",))
+    finding = inspect(pem(wild), names=[], exact_names=False, authorities=pem(own))
+    problem = "its CA, ca: it may not sign for *.example.net (its name constraints)"
+    assert finding.problems == ([] if fits else [problem])
+
+
+def test_the_ca_must_allow_the_certificate_and_its_intermediate_authorities() -> None:
+    key = ec_key()
+    limited = make(CA_KEY, name="ca", authority=True, path_length=0, extensions=(SERVER_ONLY,))
+    between = make(key, name="middle", issuer=(CA, CA_KEY), authority=True)
+    leaf = pem(make(KEY, issuer=(between, key), sans=("n1", "10.0.0.11", "::1"))) + pem(between)
+    assert inspect(leaf, authorities=pem(limited)).problems == [
+        "its CA, ca: its path length allows 0 intermediate CAs below it, and there are 1",
+        "its CA, ca: it may not sign for client authentication (its extended key usage)",
+    ]
+    # Another certificate of this CA is trusted, too, and allows more. One that is not used limits nothing.
+    assert inspect(leaf, authorities=pem(limited) + pem(CA)).problems == []
+    assert inspect(leaf, authorities=pem(limited), usages=["server"]).problems == [
+        "its CA, ca: its path length allows 0 intermediate CAs below it, and there are 1"
+    ]
+
+
+def test_any_usage_is_every_usage() -> None:
+    usages = (ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE,)
+    assert inspect(pem(make(KEY, issuer=(CA, CA_KEY), sans=("n1", "10.0.0.11", "::1"), usages=usages))).problems == []
 
 
 def test_a_chain_without_an_authority_is_refused() -> None:
