@@ -72,3 +72,19 @@ def test_a_ca_that_would_change_is_not_renewed(tmp_path: Path, mask: str, extens
     assert "replace the CA with the playbook rotate_ca. No CA was changed" in said, said
     assert {path: path.read_bytes() for path in host.authority.iterdir() if path in before} == before
     assert not list(host.authority.glob("ca.crt.*"))
+
+
+def test_a_ca_that_etcd_cannot_use_is_not_renewed(tmp_path: Path) -> None:
+    """With its key, a renewed one would be no better."""
+    host = Host(tmp_path)
+    host.authority.mkdir()
+    files = ("-keyout", host.authority / "ca.key", "-out", host.authority / "ca.crt")
+    curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:brainpoolP256r1", "-nodes")
+    openssl("req", "-x509", *curve, *files, "-days", "365", "-subj", "/CN=etcd")
+    before = {path: path.read_bytes() for path in host.authority.iterdir()}
+    done = host.run()
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 2 and "cannot be used, also if it is renewed: etcd cannot use its key (curve" in said, (
+        said
+    )
+    assert {path: path.read_bytes() for path in before} == before and not list(host.authority.glob("ca.crt.*"))

@@ -24,7 +24,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._tls.inspection i
     key_digest,
     validity_problems,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._tls.verification import is_authority
+from ansible_collections.etcdops.headroom.plugins.module_utils._tls.verification import is_authority, unusable_key
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def inspect_trust(
 
 
 def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> CertificateFinding:
-    """Check the certificates of trusted CAs: each must be a CA certificate, and at least one valid for long enough."""
+    """Check the certificates of trusted CAs: each must be a CA certificate with a key that etcd can use, and at least one valid for long enough."""
     try:
         found = parse_certificates(text)
     except ValueError as problem:
@@ -76,8 +76,9 @@ def inspect_authority(text: bytes, now: datetime, renew_before: timedelta) -> Ce
         if all(is_authority(item) for item in found)
         else ["it is not a CA certificate (basicConstraints lacks CA:TRUE)"]
     )
+    unusable = {problem: None for problem in (unusable_key(item, of_ca=True) for item in found) if problem}
     return CertificateFinding(
-        problems=others + (validity[0] if all(validity) else []),
+        problems=[*others, *unusable] + (validity[0] if all(validity) else []),
         expired=all(not_after(item) <= now for item in found),
         not_yet_valid=all(not_before(item) > now for item in found),
         days_left=max((not_after(item) - now).days for item in found),

@@ -17,7 +17,7 @@ with contextlib.suppress(ImportError):
     from cryptography import x509
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, padding, rsa
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 # Of a chain, leaf to root; longer ones are not built for etcd.
 MAX_CHAIN = 5
@@ -27,8 +27,14 @@ _RSASSA_PSS = "1.2.840.113549.1.1.10"
 
 
 def parse_certificates(text: bytes) -> list[Any]:
-    """Return the certificates of a PEM file in order. Raises ValueError if one cannot be parsed."""
-    return [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
+    """Return the certificates of a PEM file in order. Raises ValueError if one or its key cannot be parsed."""
+    found = [x509.load_pem_x509_certificate(block + b"\n") for block in _PEM.findall(text)]
+    for certificate in found:
+        try:
+            certificate.public_key()
+        except UnsupportedAlgorithm as problem:
+            raise ValueError(str(problem)) from problem
+    return found
 
 
 def not_after(certificate: Any) -> datetime:
@@ -66,7 +72,7 @@ def is_issued_by(certificate: Any, issuer: Any) -> bool:
             if certificate.signature_algorithm_oid.dotted_string == _RSASSA_PSS:
                 return _is_signed_with_pss(key, certificate)
             key.verify(certificate.signature, content, padding.PKCS1v15(), certificate.signature_hash_algorithm)
-        elif isinstance(key, (ed25519.Ed25519PublicKey, ed448.Ed448PublicKey)):
+        elif isinstance(key, ed25519.Ed25519PublicKey):
             key.verify(certificate.signature, content)
         else:
             return False

@@ -32,10 +32,12 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._tls.verification
     path_problems,
     subject_name,
     subject_names,
+    unusable_key,
 )
 
 IMPORT_ERROR: str | None = None
 try:
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
 except ImportError:
     IMPORT_ERROR = traceback.format_exc()
@@ -151,7 +153,7 @@ def key_problem(certificate: Any, key: bytes | None) -> str | None:
         return "its private key does not exist"
     try:
         private = serialization.load_pem_private_key(key, password=None)
-    except (ValueError, TypeError) as problem:
+    except (ValueError, TypeError, UnsupportedAlgorithm) as problem:
         return f"its private key cannot be read: {problem}"
     if _public_bytes(private.public_key()) != _public_bytes(certificate.public_key()):
         return "its private key belongs to another certificate"
@@ -196,6 +198,7 @@ def inspect_certificate(
         now,
         [
             *([mismatch] if mismatch else []),
+            *_key_problems(chain),
             *_path_problems(chain[0], path, expected, now, renew_before),
             *_leaf_problems(chain[0], expected),
             *_file_problems(certificate),
@@ -235,6 +238,15 @@ def _path_problems(
             f"its intermediate CA, {subject_name(item)}: {one}" for one in validity_problems(item, now, renew_before)
         ]
     return problems
+
+
+def _key_problems(chain: Sequence[Any]) -> list[str]:
+    """Return which keys of a file etcd cannot use. It parses also certificates that do not lead to the CA."""
+    own = unusable_key(chain[0], of_ca=False)
+    others = [(item, unusable_key(item, of_ca=True)) for item in chain[1:]]
+    return ([own] if own else []) + [
+        f"its intermediate CA, {subject_name(item)}: {problem}" for item, problem in others if problem
+    ]
 
 
 def _leaf_problems(leaf: Any, expected: Expected) -> list[str]:

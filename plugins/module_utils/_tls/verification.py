@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge the CAs above a certificate as etcd (Go) does: their extensions, but neither signatures nor validity. Pure, like `inspection`.
+"""Judge keys, and the CAs above a certificate, as etcd (Go) does: their extensions, but neither signatures nor validity. Pure, like `inspection`.
 
 Follows `isValid`, `CheckSignatureFrom`, `checkChainForKeyUsage` and `checkChainConstraints` of Go's crypto/x509.
 """
@@ -15,7 +15,13 @@ from typing import Any
 
 with contextlib.suppress(ImportError):
     from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
+# NIST's curves, as cryptography names them. TLS 1.3 has no signatures with P-224, so only the key of a CA may use it.
+_CURVES = {"secp256r1": "P-256", "secp384r1": "P-384", "secp521r1": "P-521"}
+_CA_CURVES = {"secp224r1": "P-224", **_CURVES}
+# Go's limit.
+_MINIMAL_RSA_BITS = 1024
 # Extended key usages by the names of the modules' options.
 _USAGES = {"server": "1.3.6.1.5.5.7.3.1", "client": "1.3.6.1.5.5.7.3.2"}
 _ANY_USAGE = "2.5.29.37.0"
@@ -55,6 +61,26 @@ def missing_usages(certificate: Any, usages: Sequence[str]) -> list[str]:
         return []
     allowed = {usage.dotted_string for usage in value}
     return [] if _ANY_USAGE in allowed else [usage for usage in usages if _USAGES[usage] not in allowed]
+
+
+def unusable_key(certificate: Any, *, of_ca: bool) -> str | None:
+    """Return why etcd cannot use the key of a certificate; None if it can. It does not start with a CA whose curve it does not know."""
+    key = certificate.public_key()
+    curves = _CA_CURVES if of_ca else _CURVES
+    if isinstance(key, ec.EllipticCurvePublicKey):
+        found = None if key.curve.name in curves else f"curve {_CA_CURVES.get(key.curve.name, key.curve.name)}"
+    elif isinstance(key, rsa.RSAPublicKey):
+        found = None if key.key_size >= _MINIMAL_RSA_BITS else f"RSA with {key.key_size} bits"
+    else:
+        found = None if isinstance(key, ed25519.Ed25519PublicKey) else _algorithm(key)
+    if found is None:
+        return None
+    return f"etcd cannot use its key ({found}): use Ed25519, RSA with at least {_MINIMAL_RSA_BITS} bits, or a curve of {', '.join(curves.values())}"
+
+
+def _algorithm(key: Any) -> str:
+    """Return the algorithm of a key from the name of its class, such as DSAPublicKey; old versions of cryptography have a backend's _DSAPublicKey."""
+    return type(key).__name__.strip("_").replace("PublicKey", "")
 
 
 def path_problems(path: Sequence[Any], usages: Sequence[str]) -> list[str]:

@@ -66,6 +66,12 @@ def test_authorities_that_are_not_valid_yet() -> None:
         (pem(CA)[:100] + pem(CA)[140:], "it cannot be read"),
         (pem(LEAF), "it is not a CA certificate"),
         (pem(make(ec_key(), days=10)), "it expires on 2026-12-01, in 10 days"),
+        (pem(make(ec.generate_private_key(ec.SECP224R1()))), None),
+        # etcd does not start with it, also if it trusts another one.
+        (
+            pem(CA) + pem(make(ec.generate_private_key(ec.BrainpoolP256R1()))),
+            "etcd cannot use its key (curve brainpoolP256r1)",
+        ),
     ],
 )
 def test_authorities(text: bytes, problem: str | None) -> None:

@@ -16,7 +16,7 @@ pytest.importorskip("cryptography")
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
@@ -73,7 +73,9 @@ def make(
     for extension in extensions:
         builder = builder.add_extension(extension, critical=False)
     signer = issuer[1] if issuer else key
-    return builder.sign(signer, None if isinstance(signer, ed25519.Ed25519PrivateKey) else hashes.SHA256())
+    return builder.sign(
+        signer, None if isinstance(signer, (ed448.Ed448PrivateKey, ed25519.Ed25519PrivateKey)) else hashes.SHA256()
+    )
 
 
 CA_KEY = ec_key()
@@ -292,6 +294,37 @@ def test_the_ca_must_allow_the_certificate_and_its_intermediate_authorities() ->
     assert inspect(leaf, authorities=pem(limited) + pem(CA)).problems == []
     assert inspect(leaf, authorities=pem(limited), usages=["server"]).problems == [
         "its CA, ca: its path length allows 0 intermediate CAs below it, and there are 1"
+    ]
+
+
+BRAINPOOL = ec.generate_private_key(ec.BrainpoolP256R1())
+UNUSABLE = "etcd cannot use its key (curve brainpoolP256r1): use Ed25519, RSA with at least 1024 bits, or a curve of"
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        (ec.generate_private_key(ec.SECP384R1()), ""),
+        (ed25519.Ed25519PrivateKey.generate(), ""),
+        (rsa.generate_private_key(65537, 2048), ""),
+        (BRAINPOOL, f"{UNUSABLE} P-256, P-384, P-521"),
+        (
+            ec.generate_private_key(ec.SECP224R1()),
+            UNUSABLE.replace("brainpoolP256r1", "P-224") + " P-256, P-384, P-521",
+        ),
+        (ed448.Ed448PrivateKey.generate(), UNUSABLE.replace("curve brainpoolP256r1", "Ed448") + " P-256, P-384, P-521"),
+    ],
+    ids=["P-384", "Ed25519", "RSA", "Brainpool", "P-224", "Ed448"],
+)
+def test_the_key_must_be_one_that_etcd_can_use(key: Any, problem: str) -> None:
+    leaf = make(key, issuer=(CA, CA_KEY), sans=("n1", "10.0.0.11", "::1"))
+    assert inspect(pem(leaf), pem(key)).problems == ([problem] if problem else [])
+
+
+def test_etcd_parses_each_certificate_of_the_file() -> None:
+    other = make(BRAINPOOL, name="other", issuer=(CA, CA_KEY), authority=True)
+    assert inspect(pem(LEAF) + pem(other)).problems == [
+        f"its intermediate CA, other: {UNUSABLE} P-224, P-256, P-384, P-521"
     ]
 
 
