@@ -149,9 +149,11 @@ def etcd_disks(pid: int, proc: str = "/proc", sysfs: str = "/sys") -> list[dict[
 def physical_disks(number: str, sysfs: str = "/sys", layers: int = MAX_LAYERS) -> list[tuple[str | None, str | None]]:
     """Return the physical disks (name, I/O scheduler) below a device number, through LVM, encryption and RAID."""
     facts = queue_facts(number, sysfs)
+    # Only the disk of a partition has slaves, such as a RAID with partitions.
+    names = [facts["disk"]] if facts["is_partition"] else facts["slaves"]
     below: list[tuple[str | None, str | None]] = []
-    for slave in facts["slaves"] if layers else ():
-        below += physical_disks(read_text(f"{sysfs}/class/block/{slave}/dev").strip(), sysfs, layers - 1)
+    for name in names if layers else ():
+        below += physical_disks(read_text(f"{sysfs}/class/block/{name}/dev").strip(), sysfs, layers - 1)
     return list(dict.fromkeys(below)) or [(facts["disk"], facts["scheduler"])]
 
 

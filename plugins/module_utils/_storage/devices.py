@@ -98,10 +98,12 @@ def whole_disks(number: str, sysfs: str = "/sys") -> list[str]:
     facts = block_devices.queue_facts(number, sysfs)
     if facts["disk"] is None:
         return []
+    # Only the disk of a partition has slaves, such as a RAID with partitions.
+    below = [facts["disk"]] if facts["is_partition"] else facts["slaves"]
     found: set[str] = set()
-    for slave in facts["slaves"]:
+    for name in below:
         try:
-            with open(f"{sysfs}/class/block/{slave}/dev", encoding="ascii") as stream:
+            with open(f"{sysfs}/class/block/{name}/dev", encoding="ascii") as stream:
                 found.update(whole_disks(stream.read().strip(), sysfs))
         except OSError:
             continue

@@ -128,6 +128,8 @@ def sysfs(tmp_path: Path) -> Path:
         "devices/vda/vda2": {"dev": "8:2", "partition": "2"},
         "devices/vdb": {"dev": "8:16", "queue/scheduler": "[none] bfq"},
         "devices/dm-0": {"dev": "253:0", "slaves/vda2": "", "slaves/vdb": "", "queue/scheduler": "none"},
+        "devices/md126": {"dev": "9:126", "slaves/vda": "", "slaves/vdb": "", "queue/scheduler": "none"},
+        "devices/md126/md126p3": {"dev": "259:3", "partition": "3"},
     }
     for folder, files in devices.items():
         for name, text in files.items():
@@ -147,6 +149,7 @@ def sysfs(tmp_path: Path) -> Path:
         ("8:0", [("vda", "mq-deadline")]),
         ("8:2", [("vda", "mq-deadline")]),
         ("253:0", [("vda", "mq-deadline"), ("vdb", "none")]),
+        ("259:3", [("vda", "mq-deadline"), ("vdb", "none")]),
         ("0:42", [(None, None)]),
     ],
 )

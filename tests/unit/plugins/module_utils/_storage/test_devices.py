@@ -74,9 +74,10 @@ def test_xfs_filesystem_whose_mkfs_was_interrupted() -> None:
 
 @pytest.fixture(name="sysfs")
 def sysfs_tree(tmp_path: Path) -> Path:
-    """A logical volume (253:0) on a partition of vdb (254:17) and on the disk vdc (254:32)."""
+    """A logical volume (253:0) on a partition of vdb (254:17) and on the disk vdc (254:32), and a RAID of both disks with a partition (259:3)."""
     block = tmp_path / "devices/block"
-    for name, number in {"vdb": "254:16", "vdb/vdb1": "254:17", "vdc": "254:32", "dm-0": "253:0"}.items():
+    disks = {"vdb": "254:16", "vdb/vdb1": "254:17", "vdc": "254:32"}
+    for name, number in {**disks, "dm-0": "253:0", "md126": "9:126", "md126/md126p3": "259:3"}.items():
         (block / name / "queue").mkdir(parents=True)
         (block / name / "dev").write_text(f"{number}\n")
         (block / name / "queue/rotational").write_text("1\n")
@@ -85,6 +86,9 @@ def sysfs_tree(tmp_path: Path) -> Path:
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             os.symlink(block / name, tmp_path / folder / link)
     (block / "vdb/vdb1/partition").write_text("1\n")
+    (block / "md126/md126p3/partition").write_text("3\n")
+    for disk in ("vdb", "vdc"):
+        (block / "md126/slaves" / disk).mkdir(parents=True)
     for slave in ("vdb1", "vdc"):
         (block / "dm-0/slaves" / slave).mkdir(parents=True)
     return tmp_path
@@ -92,9 +96,9 @@ def sysfs_tree(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("number", "disks"),
-    [("254:16", ["vdb"]), ("254:17", ["vdb"]), ("253:0", ["vdb", "vdc"]), ("0:42", [])],
+    [("254:16", ["vdb"]), ("254:17", ["vdb"]), ("253:0", ["vdb", "vdc"]), ("259:3", ["vdb", "vdc"]), ("0:42", [])],
 )
-def test_disks_below_partitions_and_lvm(sysfs: Path, number: str, disks: list[str]) -> None:
+def test_disks_below_partitions_lvm_and_raid(sysfs: Path, number: str, disks: list[str]) -> None:
     assert devices.whole_disks(number, str(sysfs)) == disks
 
 
