@@ -84,6 +84,11 @@ def wal_problem(
             f"the member has write-ahead logs in {' and '.join(dirs)}: find the newest "
             "(ls -l --time-sort), and move the others away."
         )
+    if dirs and dirs[0] in links and dirs[0] != target:
+        return (
+            f"the member's write-ahead log is behind a link, {dirs[0]}, and would have to move to {target}: stop etcd and put the real folder in the place "
+            "of the link, or leave etcd_storage_wal_device and etcd_wal_dir as they were before."
+        )
     if member.get("db_size") is None and dirs:
         # The first start of a new cluster may be repeated, since its log is complete.
         return None if recovery == "" else _database_problem(dirs[0], data_dir, recovery, blank)

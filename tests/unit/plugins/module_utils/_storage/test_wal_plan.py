@@ -69,6 +69,14 @@ def test_two_logs_are_refused() -> None:
     assert "find the newest" in result["problems"][0] and result["wal_move"] == {}
 
 
+def test_move_of_a_log_behind_a_link_is_refused() -> None:
+    """The move would fail once the member is stopped. Where the log stays, a link does no harm."""
+    host = {"member": {"present": True, "db_size": 1, "wal_dirs": [DATA_LOG], "wal_links": [DATA_LOG]}}
+    (problem,) = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
+    assert f"behind a link, {DATA_LOG}, and would have to move to {OWN_LOG}" in problem
+    assert volumes.plan_volumes(host, [], "/var/lib/etcd/data", "")["problems"] == []
+
+
 def test_database_without_its_log_is_refused() -> None:
     host = {"member": {"present": True, "db_size": 1, "wal_dirs": []}}
     (problem,) = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
