@@ -154,6 +154,8 @@ certificates:
       requested names and, with O(keep_names) and without O(exact_names), the current ones. Most are none or empty if the certificate cannot be read.
     - RV(ignore:not_after), RV(ignore:days_left) and RV(ignore:expired) are those of the certificate or of the CA that signed it, whichever ends first;
       RV(ignore:ca_ends_first), whether that is the CA.
+    - RV(ignore:needs_reverse_lookup) is whether etcd accepts it as the certificate of a peer only if the address of the member resolves to a name that a
+      wildcard of the certificate matches - it has no other name of a remote host.
   type: dict
   returned: always
   sample:

@@ -111,10 +111,13 @@ def test_another_group_gets_keys_and_directories(deployed: Host) -> None:
     assert deployed.installed.stat().st_mode & 0o777 == 0o750
 
 
-def provide(host: Host, authority: str, certificates: Path, names: str = "") -> dict[str, Any]:
-    """Make certificates of a CA, with the names that are required and others, and return the variable that provides them."""
+REQUIRED_NAMES = "IP:192.0.2.11,IP:127.0.0.1"
+
+
+def provide(host: Host, authority: str, certificates: Path, names: str = REQUIRED_NAMES) -> dict[str, Any]:
+    """Make certificates of a CA, by default with the names that are required, and return the variable that provides them."""
     certificates.mkdir()
-    (certificates / "names").write_text(f"subjectAltName=IP:192.0.2.11,IP:127.0.0.1{names}\n", encoding="ascii")
+    (certificates / "names").write_text(f"subjectAltName={names}\n", encoding="ascii")
     signer = host.folder / authority
     pairs = {}
     for kind in ("server", "peer", "client"):
@@ -128,11 +131,22 @@ def provide(host: Host, authority: str, certificates: Path, names: str = "") -> 
 
 def test_a_provided_certificate_may_lose_a_name(host: Host) -> None:
     """The member runs."""
-    old = provide(host, "ca", host.folder / "1", ",DNS:old-lb.example.net")
+    old = provide(host, "ca", host.folder / "1", f"{REQUIRED_NAMES},DNS:old-lb.example.net")
     new, ca = provide(host, "ca", host.folder / "2"), str(host.authority / "ca.crt")
     assert host.issue(etcd_tls_provided={"ca": ca, **old}) > 0
     assert host.issue(etcd_tls_provided={"ca": ca, **new}, _etcd_tls_member_runs=True) > 0
     assert (host.installed / "server.crt").read_text() == Path(new["server"]["certificate"]).read_text()
+
+
+def test_a_provided_wildcard_for_peers_is_warned_about(host: Host) -> None:
+    given: dict[str, Any] = {"etcd_address": "n1.example.net"}
+    pairs = provide(host, "ca", host.folder / "1", names="DNS:*.example.net,IP:127.0.0.1")
+    given["etcd_tls_provided"] = {"ca": str(host.authority / "ca.crt"), **pairs}
+    done = host.run(**given)
+    said = " ".join(done.stdout.split())
+    assert done.returncode == 0, said
+    assert "resolves the address of n1 to such a name. Add the address, or the full name of the host" in said, said
+    assert "Warning: the certificate of the peer" not in host.run(**given).stdout
 
 
 def test_a_confirmed_provided_ca_needs_no_names_of_the_own_one(deployed: Host) -> None:

@@ -50,6 +50,7 @@ class CertificateFinding:
     """What a certificate contains, and every problem with it. Each problem completes "the certificate …: ".
 
     expired, days_left, not_after: of the certificate or of the CA that signed it, whichever ends first. ca_ends_first: whether it is the CA.
+    needs_reverse_lookup: whether etcd accepts it from a member only if the address of the member resolves to a name that a wildcard covers.
     sha256: of the certificate alone. chain_sha256: of all certificates of the file; the same if there is only one.
     """
 
@@ -66,6 +67,7 @@ class CertificateFinding:
     ca_ends_first: bool = False
     common_name: str | None = None
     names: list[str] = field(default_factory=list)
+    needs_reverse_lookup: bool = False
     wanted_names: list[str] = field(default_factory=list)
 
 
@@ -98,6 +100,23 @@ def canonical_name(name: str) -> str:
 def _covers(held: Iterable[str], wanted: str) -> bool:
     """Return whether one of the names held matches the wanted one; a wildcard matches one label."""
     return any(name == wanted or (name.startswith("*.") and wanted.partition(".")[2] == name[2:]) for name in held)
+
+
+def _needs_reverse_lookup(held: Sequence[str]) -> bool:
+    """Return whether no name but a wildcard can be that of a remote host.
+
+    etcd compares the address from which another member connects with the addresses of its certificate, with those of its names, and with wildcards only
+    by the name that the address resolves to (`checkCertSAN` in client/pkg/transport/listener_tls.go).
+    """
+    remote = [name for name in held if name != "localhost" and not _is_loopback(name)]
+    return bool(remote) and all(name.startswith("*.") for name in remote)
+
+
+def _is_loopback(name: str) -> bool:
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 def _usage_problems(certificate: Any, usages: Sequence[str]) -> list[str]:
@@ -289,6 +308,7 @@ def _finding(
         ca_ends_first=end < not_after(leaf),
         common_name=common_name(leaf),
         names=held,
+        needs_reverse_lookup=_needs_reverse_lookup(held),
         wanted_names=renewed_names(kept, expected.names, expected.dropped_names),
     )
 

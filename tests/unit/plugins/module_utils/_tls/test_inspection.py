@@ -211,6 +211,21 @@ def test_a_wildcard_matches_one_label(name: str, fits: bool) -> None:
     assert (inspect(pem(wild), names=[name], exact_names=False).problems == []) is fits
 
 
+@pytest.mark.parametrize(
+    ("names", "needed"),
+    [
+        (("*.example.net",), True),
+        (("*.example.net", "localhost", "127.0.0.1", "::1"), True),
+        (("*.example.net", "n1.example.net"), False),
+        (("*.example.net", "10.0.0.11"), False),
+        (("10.0.0.11",), False),
+        ((), False),
+    ],
+)
+def test_etcd_compares_a_wildcard_with_the_name_of_an_address(names: tuple[str, ...], needed: bool) -> None:
+    assert inspect(pem(make(KEY, issuer=(CA, CA_KEY), sans=names))).needs_reverse_lookup is needed
+
+
 def test_a_chain_through_an_intermediate_authority() -> None:
     middle_key = ec_key()
     middle = make(middle_key, name="middle", issuer=(CA, CA_KEY), authority=True)
