@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.playbooks.tls_host import NEW_KEY, Host, openssl
+from tests.playbooks.tls_host import NEW_KEY, Host, make_authority, openssl
 
 
 def extensions(certificate: Path) -> set[str]:
@@ -40,6 +40,23 @@ def test_a_renewed_ca_keeps_its_subject_and_its_usages(tmp_path: Path) -> None:
     for ca, server in ((old, renewed), (renewed, old), (renewed, renewed)):
         openssl("verify", "-CAfile", ca["ca"], server["server"])
     assert host.issue(_etcd_tls_member_runs=True) == 0
+
+
+def test_a_ca_whose_key_is_offline_is_renewed_where_its_key_is(tmp_path: Path) -> None:
+    """With the command of docs/certificates.md. Nothing has to be signed again."""
+    host, offline = Host(tmp_path), {"etcd_tls_ca_key_offline": True, "_etcd_tls_member_runs": True}
+    make_authority(host.authority, days=10)
+    assert host.issue(etcd_tls_renew_before=5) > 0
+    key, ca = tmp_path / "ca.key", host.authority / "ca.crt"
+    (host.authority / "ca.key").rename(key)
+    message = host.refusal(**offline)
+    assert "ca.key does not exist, but the CA" in message and "must sign (CA: it expires on" in message
+    server = (host.installed / "server.crt").read_bytes()
+    openssl("x509", "-in", ca, "-signkey", key, "-days", "3650", "-out", tmp_path / "renewed.crt")
+    (tmp_path / "renewed.crt").rename(ca)
+    assert host.issue(**offline) > 0
+    assert (host.installed / "ca.crt").read_text().strip() == ca.read_text().strip()
+    assert (host.installed / "server.crt").read_bytes() == server and not (host.authority / "requests").exists()
 
 
 @pytest.mark.parametrize(

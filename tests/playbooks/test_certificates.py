@@ -180,6 +180,26 @@ def test_a_provided_ca_is_replaced_in_three_steps(host: Host) -> None:
     assert (host.installed / "ca.crt").read_text().strip() == Path(only_new["ca"]).read_text().strip()
 
 
+def test_the_own_cas_are_replaced_by_a_provided_one_in_three_steps(new: Host) -> None:
+    """As docs/certificates.md says. The member runs; the provided certificates have only the required names."""
+    make_authority(new.folder / "other", "other")
+    other = (new.folder / "other" / "ca.crt").read_text()
+    pairs, running = provide(new, "other", new.folder / "1"), {"_etcd_tls_member_runs": True}
+    both = {name: str(new.authority / f"{stem}.crt") for name, stem in (("ca", "ca"), ("peer_ca", "peer-ca"))}
+    only_other = dict.fromkeys(both, str(new.folder / "other" / "ca.crt"))
+    for path in both.values():
+        Path(path).write_text(Path(path).read_text() + other)
+    message = new.refusal(etcd_tls_provided={**both, **pairs}, **running)
+    assert "signed by a CA that this host does not trust yet" in message
+    before = (new.installed / "server.crt").read_text()
+    assert new.issue(**running) > 0 and (new.installed / "server.crt").read_text() == before
+    assert new.issue(etcd_tls_provided={**both, **pairs}, **running) > 0
+    assert new.issue(etcd_tls_provided={**only_other, **pairs}, **running) > 0
+    for name in ("ca", "peer-ca"):
+        assert (new.installed / f"{name}.crt").read_text().strip() == other.strip()
+    assert (new.installed / "peer.crt").read_text() == Path(pairs["peer"]["certificate"]).read_text()
+
+
 def test_the_own_ca_is_replaced_in_resumable_steps(deployed: Host) -> None:
 
     def trusted() -> int:
