@@ -29,7 +29,7 @@ REWRITTEN, DELETED = 20, 50
 FLAGS = ("--quota-backend-bytes=8589934592", "--snapshot-count=1000", "--max-txn-ops=128")
 READ_RATE = "100MB"
 NAMESPACES = 40
-MAX_SECONDS = 600
+MAX_SECONDS = 1800
 
 
 @dataclass(frozen=True)

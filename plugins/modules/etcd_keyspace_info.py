@@ -13,8 +13,8 @@ version_added: 0.3.0
 description:
   - Adds up the keys and bytes of each prefix, or of each resource and namespace of Kubernetes. Also returns the sizes of values, the largest keys, the
     most written keys, and the space that a compaction and a defragmentation would free.
-  - Reads all keys at one revision, from a follower if there is one, with serializable reads, in pages, and at a limited rate. It stops at O(max_keys) or
-    O(max_size), and lists what it did not read.
+  - Reads all keys at one revision, from a follower if there is one, with serializable reads, at a limited rate, and in pages of at most 42 keys (64 MiB with
+    etcd's default of C(max-request-bytes)) while more than 64 MiB are left to read. It stops at O(max_keys) or O(max_size), and lists what it did not read.
   - Uses values only to determine their size. They are never returned or logged.
   - Writes nothing to the cluster. With O(snapshot), it needs no cluster. It restores the file into a temporary folder, starts an etcd on it that listens
     on a socket in that folder, and removes both, in check mode too.

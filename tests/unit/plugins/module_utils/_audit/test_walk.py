@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit import walk as walking
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.budget import MAX_PAGE
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import ReadError
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.walk import walk
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.key_ranges import prefix_end
@@ -71,6 +72,17 @@ def test_the_limits_end_it(keys_of: Any, budget: Any) -> None:
     limited = budget(1000)
     assert sum(page.bytes for page in walk(keys_of(tree()), limited, 1 << 40)) == limited.read <= limited.bound
     assert limited.pages == 2
+
+
+@pytest.mark.parametrize(("large", "size"), [(500, 700 << 10), (200, (3 << 19) - 100)])
+def test_large_values_after_small_ones_stay_below_a_constant(keys_of: Any, budget: Any, large: int, size: int) -> None:
+    small = {b"/registry/pods/ns/%05d" % number: 1500 for number in range(20_000)}
+    secrets = {b"/registry/secrets/ns/sh.helm.release.v1.%05d" % number: size for number in range(large)}
+    in_use = sum({**small, **secrets}.values()) + 5_000_000
+    limited = budget(page_bytes=1 << 20, page_keys=512, in_use=in_use)
+    sizes = [page.bytes for page in walk(keys_of({**small, **secrets}), limited, 1 << 40)]
+    assert sum(sizes) > in_use - 5_000_000 and max(sizes) <= MAX_PAGE
+    assert sum(one > 2 << 20 for one in sizes) == 1, "only the first large page exceeds the aim"
 
 
 def test_an_error_is_raised_after_what_was_read(keys_of: Any, budget: Any) -> None:
