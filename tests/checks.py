@@ -79,7 +79,8 @@ CPU = [
     ),
     pytest(
         "plays",
-        "tests/playbooks/test_archive.py tests/playbooks/test_auth_users.py tests/playbooks/test_cancelled_downgrade.py "
+        "tests/playbooks/test_archive.py tests/playbooks/test_audit_comparison.py tests/playbooks/test_auth_users.py "
+        "tests/playbooks/test_cancelled_downgrade.py "
         "tests/playbooks/test_comparison.py tests/playbooks/test_controller.py tests/playbooks/test_erase.py "
         "tests/playbooks/test_expired_certificates.py tests/playbooks/test_full_clusters.py tests/playbooks/test_join_config.py "
         "tests/playbooks/test_join_space.py "

@@ -30,7 +30,8 @@ options:
   comparison:
     description:
       - RV(etcdops.headroom.etcd_cluster_info#module:comparison) of M(etcdops.headroom.etcd_cluster_info), to also check hashes.
-      - If it was made in another cluster than O(measured), it is left out, and RV(unchecked) says so.
+      - If it was made in another cluster than O(measured), it is left out, and RV(unchecked) says so. It also lists members that were not compared.
+      - Without a comparison, C(problem) may be the reason, for RV(unchecked).
     type: dict
     default: {}
   processes:

@@ -115,6 +115,30 @@ def test_a_member_that_is_down_is_no_corruption(members: list[Member]) -> None:
     assert (found.verdict, found.agreeing, list(found.unknown)) == ("agree", ["m1", "m2"], ["m3"])
 
 
+def test_with_authentication_only_root_may_compare(members: list[Member]) -> None:
+    """A user who may read all keys, as docs/audit.md needs it for the keys, may not ask for hashes."""
+    etcdctl(members[0], "role", "add", "reader")
+    etcdctl(members[0], "role", "grant-permission", "reader", "read", "--prefix=true", "")
+    for words in (
+        "user add reader:reader",
+        "user grant-role reader reader",
+        "user add root:root",
+        "user grant-role root root",
+        "auth enable",
+    ):
+        etcdctl(members[0], *words.split())
+    endpoints = [one.endpoint for one in members]
+    found = {
+        name: hash_requests.compare_members(
+            replace(connection(members[0].version), user=name, password=name), endpoints, 10, pause=0.1
+        )
+        for name in ("reader", "root")
+    }
+    assert (found["root"].verdict, found["root"].unknown) == ("agree", {})
+    assert found["reader"].verdict == "unknown" and found["reader"].cluster_id == found["root"].cluster_id
+    assert set(found["reader"].unknown.values()) == {hash_requests.DENIED}, found["reader"]
+
+
 def test_etcd_refuses_to_start_a_member_that_differs(members: list[Member]) -> None:
     """The spelling that role etcd writes works, also where all members start at once.
 

@@ -29,6 +29,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.hashes impo
 
 COMPACTED = "required revision has been compacted"
 FUTURE = "required revision is a future revision"
+# Source: HashKV of authMaintenanceServer in server/etcdserver/api/v3rpc/maintenance.go.
+DENIED = "permission denied: with authentication on, only a user with the role root may ask for hashes"
 # A difference counts only if it is found twice in succession.
 _ROUNDS = 4
 _PAUSE = 2.0
@@ -106,7 +108,8 @@ def request_hash(connection: Connection, url: str, revision: int) -> Hash | str:
     answer = run_etcdctl(connection, [url], "endpoint", "hashkv", f"--rev={revision}")
     if answer.returncode != 0:
         known: Sequence[str] = (COMPACTED, FUTURE)
-        return next((text for text in known if text in answer.stderr), failure_reason(answer))
+        reason = DENIED if "permission denied" in answer.stderr else failure_reason(answer)
+        return next((text for text in known if text in answer.stderr), reason)
     return parse_hash(answer.stdout)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import hashes
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.inspected_members import process_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._lint.running_members import is_of_other_cluster
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.audit_plans import member_name
@@ -26,8 +27,8 @@ def unchecked(
     """Return what was not checked and why, one line each.
 
     measured: as etcd_workload_info returns it. processes, backups: as etcd_process_info returns them on all hosts. hosts: why
-    inspected hosts returned no process, by their names in the inventory. backup_dirs: where the hosts were to be searched for backups. comparison: as
-    etcd_cluster_info returns it, if the members' hashes were compared.
+    inspected hosts returned no process, by their names in the inventory. backup_dirs: where the hosts were to be searched for backups. comparison: of
+    the members' hashes as etcd_cluster_info returns it, or ``problem``, the reason for having none.
     """
     lines = [
         *(f"{host}: {' '.join(reason.split())}" for host, reason in sorted(hosts.items())),
@@ -54,11 +55,18 @@ def _of_members(measured: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_comparison(measured: Mapping[str, Any], comparison: Mapping[str, Any]) -> Iterator[str]:
-    if is_of_other_cluster(measured, comparison):
+    unknown = comparison.get("unknown") or {}
+    if comparison.get("problem"):
+        yield f"hashes of all keys: {' '.join(comparison['problem'].split())}"
+    elif is_of_other_cluster(measured, comparison):
         yield (
             f"hashes of all keys: those of cluster {comparison['cluster_id']} were compared, and cluster {measured['cluster_id']} was measured: "
             "set endpoints to members of one cluster"
         )
+    elif comparison.get("verdict") == hashes.UNKNOWN:
+        yield f"hashes of all keys: {hashes.describe(comparison)}"
+    elif unknown:
+        yield f"hashes of all keys: not compared: {'; '.join(f'{name}: {why}' for name, why in sorted(unknown.items()))}"
 
 
 def _of_hosts(measured: Mapping[str, Any], processes: Sequence[Process]) -> Iterator[str]:

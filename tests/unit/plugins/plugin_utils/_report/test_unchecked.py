@@ -119,6 +119,30 @@ def test_hashes_of_another_cluster_are_named() -> None:
     assert Audit(measured, [], [], [], comparison=own).unchecked() == Audit(measured, [], [], []).unchecked() == []
 
 
+def not_compared(**comparison: Any) -> list[str]:
+    """Return what was not checked of a cluster with this comparison."""
+    measured = {**MEASURED, "members": [a_member("a")], "unreadable": [], "cluster_id": "c1"}
+    return Audit(measured, [], [], [], comparison={"cluster_id": "c1", **comparison}).unchecked()
+
+
+def test_members_whose_hashes_were_not_compared_are_named() -> None:
+    found = {"revision": 5, "hashes": {"a": "x", "b": "x"}, "agreeing": ["a", "b"], "differing": []}
+    denied = {"b": "permission denied", "a": "permission denied"}
+    assert not_compared(**{**found, "hashes": {}}, verdict="unknown", unknown=denied) == [
+        "hashes of all keys: too few members could be compared at revision 5; not compared: a: permission denied; b: permission denied"
+    ]
+    assert not_compared(**found, verdict="agree", unknown={"c": "returned no status"}) == [
+        "hashes of all keys: not compared: c: returned no status"
+    ]
+    assert not_compared(**found, verdict="agree", unknown={}) == []
+
+
+def test_the_reason_for_no_comparison_of_hashes_is_named() -> None:
+    assert not_compared(problem="etcdctl is missing:\ninstall it") == [
+        "hashes of all keys: etcdctl is missing: install it"
+    ]
+
+
 def test_a_cluster_that_was_checked_completely_has_no_notes() -> None:
     audit = Audit({**MEASURED, "members": [a_member("a")], "unreadable": []}, [], [a_process("a", 7)], [])
     assert audit.unchecked() == []
