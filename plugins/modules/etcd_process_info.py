@@ -17,7 +17,9 @@ description:
   - Needs root to read processes of other users.
 options:
   backup_dirs:
-    description: Directories with backups of etcd by any program. The newest file of each, and of the directories directly below it, is returned.
+    description:
+      - Directories with backups of etcd by any program. The newest file of each, and of the directories directly below it, is returned.
+      - The age of a snapshot with a record of M(etcdops.headroom.etcd_snapshot) is that in the record.
     type: list
     elements: path
     default: []

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the newest backup in directories of a host, by the times of the files: backups of other programs have names of their own."""
+"""Find the newest backup in directories of a host, by Headroom's records, else by the times of the files: other programs have names of their own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import stat
 from collections.abc import Sequence
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+
 # Files next to backups: records, digests, and unfinished files.
-_BESIDE = (".json", ".sha256", ".sha256sum", ".md5", ".log", ".tmp", ".part", ".partial")
+_BESIDE = (*store.SIDECARS, ".sha256sum", ".md5", ".log", ".tmp", ".part", ".partial")
 # If each backup has its own directory, search at most this many of them, the most recently changed first.
 _MAX_FOLDERS = 1000
 
@@ -50,7 +52,10 @@ def _newest(directory: str, now: float) -> dict[str, Any]:
 
 
 def _listed(directory: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the files of a directory that may be backups, and its directories, each with the time of its last change. Raises OSError."""
+    """Return the files of a directory that may be backups, with the time of each backup, and its directories, with the time of their last change.
+
+    Raises OSError.
+    """
     files, folders = {}, {}
     for name in os.listdir(directory):
         if name.startswith(".") or name.endswith(_BESIDE):
@@ -63,5 +68,15 @@ def _listed(directory: str) -> tuple[dict[str, float], dict[str, float]]:
         if stat.S_ISDIR(status.st_mode):
             folders[path] = status.st_mtime
         elif stat.S_ISREG(status.st_mode) and status.st_size:
-            files[path] = status.st_mtime
+            files[path] = _taken_at(path, status.st_mtime)
     return files, folders
+
+
+def _taken_at(path: str, changed: float) -> float:
+    """Return when a backup was taken. A file that was fetched or decrypted is newer than its content, which the record describes."""
+    if not os.path.isfile(path + store.METADATA):
+        return changed
+    try:
+        return float(store.read_metadata(path).taken_at)
+    except (store.SnapshotError, OSError):
+        return changed

@@ -31,7 +31,8 @@ CHECKSUM = ".sha256"
 RECORDS = (METADATA, CHECKSUM)
 DRILL = ".drill"
 _DRILL_PART = ".drill-part"
-_SIDECARS = (*RECORDS, DRILL, _DRILL_PART)
+# All files next to a snapshot.
+SIDECARS = (*RECORDS, DRILL, _DRILL_PART)
 
 _HIDDEN = ".headroom-snapshot-"
 _LOCK = ".headroom-snapshot.lock"
@@ -228,7 +229,7 @@ def remove_snapshots(paths: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _remove_records(path: str) -> None:
-    for suffix in _SIDECARS:
+    for suffix in SIDECARS:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path + suffix)
 
@@ -256,7 +257,7 @@ def remove_leftovers(directory: str, prefix: str) -> None:
     ours = name_pattern(prefix)
     for name in os.listdir(directory):
         start, suffix = os.path.splitext(name)
-        if suffix in _SIDECARS and ours.fullmatch(start) and not os.path.lexists(os.path.join(directory, start)):
+        if suffix in SIDECARS and ours.fullmatch(start) and not os.path.lexists(os.path.join(directory, start)):
             os.unlink(os.path.join(directory, name))
 
 

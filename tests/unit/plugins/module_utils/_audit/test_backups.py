@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit import backups
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.backups import newest_backups
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
 
 NOW = 1_000_000.0
 
@@ -29,6 +31,36 @@ def test_the_newest_file_counts_and_what_lies_beside_it_does_not(tmp_path: Path)
     (tmp_path / "a-folder").mkdir()
     (found,) = newest_backups([str(tmp_path)], NOW)
     assert (found["path"], found["age"], found["problem"]) == (str(tmp_path / "snapshot"), 7000, "")
+
+
+@pytest.mark.parametrize("suffix", store.SIDECARS)
+def test_no_sidecar_of_a_snapshot_is_a_backup(tmp_path: Path, suffix: str) -> None:
+    write(tmp_path / "etcd-1.db", 90_000)
+    write(tmp_path / f"etcd-1.db{suffix}", 10)
+    assert newest_backups([str(tmp_path)], NOW)[0]["path"] == str(tmp_path / "etcd-1.db")
+
+
+def test_sidecars_are_all_that_a_snapshot_has(tmp_path: Path) -> None:
+    path = tmp_path / "etcd-1.db"
+    write(tmp_path / "temporary", 10)
+    store.publish(str(tmp_path / "temporary"), str(path), snapshot_taken(90_000))
+    store.record_drill(str(path), {"result": "ok"})
+    assert {file.name[len(path.name) :] for file in tmp_path.iterdir()} <= {"", *store.SIDECARS}
+    (found,) = newest_backups([str(tmp_path)], NOW)
+    assert (found["path"], found["age"]) == (str(path), 90_000)
+
+
+def snapshot_taken(age: int) -> store.Metadata:
+    return store.Metadata("c", "m", "1", "3.6.16", "3.6", 5, "a", 1, 1, "0" * 64, int(NOW) - age)
+
+
+def test_a_fetched_backup_is_as_old_as_its_record(tmp_path: Path) -> None:
+    write(tmp_path / "etcd-1.db", 10)
+    write(tmp_path / "etcd-1.db.json", 10, json.dumps(snapshot_taken(90_000).as_dict()))
+    write(tmp_path / "other.db", 95_000)
+    write(tmp_path / "other.db.json", 10, "{}")
+    (found,) = newest_backups([str(tmp_path)], NOW)
+    assert (found["path"], found["age"]) == (str(tmp_path / "etcd-1.db"), 90_000)
 
 
 def test_a_directory_for_each_backup(tmp_path: Path) -> None:
