@@ -123,7 +123,7 @@ grouping:
   sample: Kubernetes resource and namespace
 groups:
   description:
-    - The largest groups by bytes, largest first. C(share) is their percentage of all bytes read.
+    - The largest groups by bytes, largest first. C(share) is their percentage of all bytes, null unless all keys were read.
     - C(writes) is how often the keys were written since they were created.
   returned: success
   type: list

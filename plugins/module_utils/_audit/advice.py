@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.groups import OTHER
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_count, format_size
 
 # A group with this share (percent) of all bytes or more is worth a cluster of its own, if it has this many bytes.
 _LARGE_GROUP = (50, 100 << 20)
+# A group with this share (percent) or more is nearly the whole database, which has its own cluster already.
+_WHOLE = 90
 # History or free pages of this share (percent) of the database or more, if they have this many bytes.
 _WASTE = (45, 16 << 20)
 # etcd is meant for small values: above this many bytes, a put makes a long entry in the raft log and a long fsync.
@@ -48,12 +51,15 @@ def _on_groups(result: dict[str, Any]) -> list[str]:
         return []
     first = result["groups"][0]
     share, size = _LARGE_GROUP
-    if first["share"] < share or first["bytes"] < size or not first["group"]:
+    # Without all keys, the shares are those of the names that come first.
+    if first["share"] is None or first["share"] < share or first["bytes"] < size or first["group"] in ("", OTHER):
         return []
-    where = "a cluster of its own"
+    action = "move it to a cluster of its own"
     if "/events/" in first["group"]:
-        where = "a cluster of its own (kube-apiserver --etcd-servers-overrides)"
-    return [f"{first['group']} has {first['share']} % of all bytes, {format_size(first['bytes'])}: move it to {where}"]
+        action = "move it to a cluster of its own (kube-apiserver --etcd-servers-overrides)"
+    elif first["share"] >= _WHOLE:
+        action = "set a larger depth to see its parts"
+    return [f"{first['group']} has {first['share']} % of all bytes, {format_size(first['bytes'])}: {action}"]
 
 
 def _on_keys(result: dict[str, Any]) -> list[str]:

@@ -174,7 +174,7 @@ def result_of(
     result = {
         "database": _database(space, sizes, complete=complete),
         "grouping": reading.grouping,
-        "groups": space.group_list(),
+        "groups": space.group_list(complete=complete),
         "groups_total": len(space.groups),
         "value_sizes": space.values.as_list(),
         "largest_keys": space.largest_keys(),

@@ -77,11 +77,12 @@ class KeySpace:
         elif item[:2] > heap[0][:2]:
             heapq.heapreplace(heap, item)
 
-    def group_list(self) -> list[dict[str, Any]]:
-        """Return the groups with most bytes, largest first, each with its share of all bytes in percent."""
+    def group_list(self, *, complete: bool) -> list[dict[str, Any]]:
+        """Return the groups with most bytes, largest first, each with its share of all bytes in percent, None unless all keys were added."""
         ordered = sorted(self.groups.items(), key=lambda item: (-item[1].bytes, item[0]))
+        total = max(1, self.total.bytes)
         return [
-            {"group": name, **vars(group), "share": round(100 * group.bytes / max(1, self.total.bytes), 1)}
+            {"group": name, **vars(group), "share": round(100 * group.bytes / total, 1) if complete else None}
             for name, group in ordered[: self.top]
         ]
 

@@ -39,7 +39,7 @@ def test_groups_and_extremes() -> None:
     for number in range(5):
         space.add(Key(b"/a/%d" % number, 10 * number, 9, number + 1, number % 2))
     space.add(Key(b"/b/x", 1000, 9, 3, 7))
-    assert [(group["group"], group["keys"], group["bytes"]) for group in space.group_list()] == [
+    assert [(group["group"], group["keys"], group["bytes"]) for group in space.group_list(complete=True)] == [
         ("/b/", 1, 1004),
         ("/a/", 5, 120),
     ]
@@ -53,7 +53,11 @@ def test_groups_beyond_the_limit_are_added_up(monkeypatch: pytest.MonkeyPatch) -
     space = KeySpace(groups.by_prefix(b"/", 1), 9)
     for number in range(6):
         space.add(Key(b"g%d/x" % number, 1, 1, 1, 0))
-    assert {group["group"]: group["keys"] for group in space.group_list()} == {"g0/": 1, "g1/": 1, groups.OTHER: 4}
+    assert {group["group"]: group["keys"] for group in space.group_list(complete=True)} == {
+        "g0/": 1,
+        "g1/": 1,
+        groups.OTHER: 4,
+    }
 
 
 def test_all_keys_give_every_figure(keys_of: Any, budget: Any) -> None:
@@ -69,6 +73,7 @@ def test_all_keys_give_every_figure(keys_of: Any, budget: Any) -> None:
     assert database["live"] == 300 * 106 + 50 * 16 and database["free"] == MIB
     assert database["history"] == 3 * MIB - database["after_defragmentation"]
     assert database["reclaimable"] == 4 * MIB - database["after_defragmentation"]
+    assert [group["share"] for group in result["groups"]] == [97.5, 2.5]
     assert result["grouping"] == "the first part between '/'" and result["leases"]["total"] == 12
 
 
@@ -77,6 +82,7 @@ def test_a_part_gives_no_figure_of_the_whole(keys_of: Any, budget: Any) -> None:
     limited = budget()
     result = result_of(read_prefixes(keys_of(NAMES), request, limited), limited, request, (MIB, MIB), "denied", "m1")
     assert result["groups"][0]["keys"] == 50 and result["unread"] == []
+    assert result["groups"][0]["share"] is None
     assert result["database"]["live"] is None and result["database"]["reclaimable"] is None
     assert result["leases"] == {"total": None, "with_keys": None, "keys": 0, "problem": "denied"}
 
@@ -145,6 +151,13 @@ def result(**changed: Any) -> dict[str, Any]:
         (
             result(groups=[{"group": "/registry/events/ns/", "share": 80.0, "bytes": 200 * MIB}]),
             "/registry/events/ns/ has 80.0 % of all bytes, 200.0 MiB: move it to a cluster of its own (kube-apiserver",
+        ),
+        (result(groups=[{"group": "/shop/", "share": 80.0, "bytes": 200 * MIB}]), "/shop/ has 80.0 % of all bytes"),
+        (result(groups=[{"group": "/shop/", "share": None, "bytes": 200 * MIB}]), ""),
+        (result(groups=[{"group": groups.OTHER, "share": 80.0, "bytes": 200 * MIB}]), ""),
+        (
+            result(groups=[{"group": "/service/", "share": 100.0, "bytes": 200 * MIB}]),
+            "/service/ has 100.0 % of all bytes, 200.0 MiB: set a larger depth to see its parts",
         ),
         (result(largest_keys=[{"key": "k", "bytes": MIB}]), "k has 1.0 MiB, over 128.0 KiB"),
         (result(most_written_keys=[{"key": "k", "writes": 200_000}]), "k was written 200,000 times, over 100,000"),
