@@ -171,7 +171,7 @@ sample:
       description: Whether all keys of the range were read.
       type: bool
     kubernetes:
-      description: Whether keys of Kubernetes, below C(/registry/), were among them.
+      description: Whether keys of Kubernetes (below C(/registry/)) or OpenShift (below C(/kubernetes.io/) or C(/openshift.io/)) were among them.
       type: bool
     pages:
       description: Number of requests.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-KUBERNETES = b"/registry/"
+# Where API servers store their keys: those of Kubernetes, and the two of OpenShift (storage prefixes kubernetes.io and openshift.io).
+KUBERNETES = (b"/registry/", b"/kubernetes.io/", b"/openshift.io/")
 SEPARATORS = b"/:.|"
 # Groups that get an entry of their own; the keys of further ones are added up under OTHER.
 MAX_GROUPS = 10_000
@@ -48,15 +49,16 @@ def by_prefix(separator: bytes, depth: int) -> Grouping:
 
 def kubernetes_group(key: bytes) -> str:
     """Return resource and namespace of a key of Kubernetes: /registry/pods/kube-system/; others by their first part."""
-    if not key.startswith(KUBERNETES):
+    root = next((one for one in KUBERNETES if key.startswith(one)), b"")
+    if not root:
         return by_prefix(b"/", 1)(key)
-    parts = key[len(KUBERNETES) :].split(b"/")
+    parts = key[len(root) :].split(b"/")
     named = 2 if b"." in parts[0] else 1
     if parts[:2] == [b"services", b"specs"] or parts[:2] == [b"services", b"endpoints"]:
         named = 2
     named = min(named, len(parts) - 1)
     groups = parts[: named + 1] if len(parts) > named + 1 else parts[:named]
-    return printable(KUBERNETES + b"".join(part + b"/" for part in groups))
+    return printable(root + b"".join(part + b"/" for part in groups))
 
 
 def choose_grouping(keys: list[bytes], separator: str, depth: int) -> tuple[Grouping, str]:

@@ -104,7 +104,7 @@ def measure_workload(connection: Connection, request: Request, timing: Timing) -
         "rates": measured.rates,
         "history": _describe_history(history),
         "sizes": measured.sizes,
-        "sample": _describe_sample(sample, budget, source),
+        "sample": describe_sample(sample, budget, source),
         "cluster_id": cluster.id,
         "leader": cluster.leader,
         "alarms": cluster.alarms,
@@ -167,7 +167,8 @@ def _sample(connection: Connection, source: Member, prefix: bytes, budget: Budge
         return str(error)
 
 
-def _describe_sample(sample: Sample | str, budget: Budget, source: Member) -> dict[str, Any]:
+def describe_sample(sample: Sample | str, budget: Budget, source: Member) -> dict[str, Any]:
+    """Return what was sampled as etcd_workload_info does. sample: the reason if keys could not be sampled."""
     read = sample if isinstance(sample, Sample) else Sample()
     return {
         "member": source.name,

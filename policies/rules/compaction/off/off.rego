@@ -4,8 +4,8 @@
 #   etcd keeps every revision of every key until it is compacted. Without compaction, the index and the database grow
 #   with each write until the quota stops all writes. Only a Kubernetes API server compacts by itself. A file for other
 #   tools may not show all settings, so a missing retention there is only a warning. The audit knows more: keys below
-#   /registry/ show that Kubernetes compacts, and if a client has compacted before, this is only a warning. In revision
-#   mode etcd takes a duration as its number of nanoseconds, so 5m keeps 300 billion revisions. A job in the same files that
+#   /registry/, /kubernetes.io/ or /openshift.io/ show that Kubernetes compacts, and if a client has compacted before, this is
+#   only a warning. In revision mode etcd takes a duration as its number of nanoseconds, so 5m keeps 300 billion revisions. A job in the same files that
 #   compacts with etcdctl replaces the retention. If the job is in a folder beside that of the member, this is a warning.
 # custom:
 #   id: compaction/off

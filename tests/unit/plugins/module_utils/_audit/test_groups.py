@@ -26,6 +26,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._audit.groups imp
             "/registry/apiextensions.k8s.io/customresourcedefinitions/",
         ),
         (b"/registry/cert-manager.io/certificates/web/tls", "/registry/cert-manager.io/certificates/web/"),
+        (b"/kubernetes.io/pods/openshift-etcd/etcd-0", "/kubernetes.io/pods/openshift-etcd/"),
+        (b"/kubernetes.io/operator.openshift.io/etcds/cluster", "/kubernetes.io/operator.openshift.io/etcds/"),
+        (b"/openshift.io/routes/web/shop", "/openshift.io/routes/web/"),
         (b"/registry/health", "/registry/"),
         (b"/registry/", "/registry/"),
         (b"/other/x", "/other/"),
@@ -64,6 +67,8 @@ def test_the_separator_that_most_keys_have(keys: list[bytes], separator: bytes) 
 def test_the_user_chooses_before_kubernetes() -> None:
     keys = [b"/registry/pods/a/b"]
     assert choose_grouping(keys, "", 0)[1] == "Kubernetes resource and namespace"
+    for key in (b"/kubernetes.io/pods/a/b", b"/openshift.io/routes/a/b"):
+        assert choose_grouping([key], "", 0)[1] == "Kubernetes resource and namespace"
     assert choose_grouping(keys, "", 2)[0](keys[0]) == "/registry/pods/"
     assert choose_grouping(keys, ":", 0)[0](keys[0]) == ""
     assert choose_grouping([b"abc"], "", 0)[1] == "one group, because keys have no separator"

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._audit.measure import describe_member
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.measure import describe_member, describe_sample
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import Key
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sample import Sample
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import Scrape
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.workload import MemberReading
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster import Member
@@ -42,3 +44,20 @@ def test_a_status_that_was_denied_is_the_members_problem() -> None:
     member = Member("a", "1f", "follower", True, "", "https://a:2379", [], [], status_error="permission denied")
     found = describe_member(member, MemberReading("a", False, PAGE, None))
     assert (found["healthy"], found["problem"]) == (True, "its status could not be read: permission denied")
+
+
+@pytest.mark.parametrize(
+    ("key", "kubernetes"),
+    [
+        (b"/registry/pods/a/b", True),
+        (b"/kubernetes.io/pods/a/b", True),
+        (b"/openshift.io/routes/a/b", True),
+        (b"/shop/registry/b", False),
+        (b"/registry", False),
+    ],
+)
+def test_keys_of_kubernetes_and_openshift_are_recognized(budget: Any, key: bytes, kubernetes: bool) -> None:
+    source = Member("a", "1f", "follower", True, "", "https://a:2379", [], [])
+    sample = Sample([(Key(key, 1, 1, 1, 0), 1.0)], 1, 1)
+    assert describe_sample(sample, budget(), source)["kubernetes"] is kubernetes
+    assert describe_sample("permission denied", budget(), source)["kubernetes"] is False
