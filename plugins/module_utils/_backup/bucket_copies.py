@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import check as backup_check
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import retention, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drilled_copies, retention, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import (
     Bucket,
     BucketError,
@@ -25,12 +25,15 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket im
     Objects,
     connect,
 )
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.drilled_copies import PassedDrill
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import (
     Metadata,
     SnapshotError,
     StoredSnapshot,
 )
 
+# The objects next to a snapshot.
+_RECORDS = (*store.RECORDS, store.DRILL)
 # Maximum bytes of a record.
 _RECORD_LIMIT = 64 << 10
 # Seconds after which an unfinished upload or record is the leftover of a killed backup.
@@ -45,11 +48,12 @@ def copy_to_bucket(
     expired: Callable[[list[StoredSnapshot]], list[str]],
     timeout: int,
     now: float,
+    passed: PassedDrill | None = None,
 ) -> tuple[str, list[str]]:
     """Copy a published snapshot, then apply retention. Returns the copy's URL (empty without a copy) and the problems.
 
     ``expired`` returns the paths of existing copies to remove. ``timeout`` is in seconds for each direction. ``now`` is in seconds
-    since 1970.
+    since 1970. ``passed`` is the host's newest passed drill, for the record of its copy.
     """
     try:
         objects = connect(bucket)
@@ -61,6 +65,14 @@ def copy_to_bucket(
     except (BucketError, OSError) as error:
         return "", [f"there is no copy in {bucket.url()}: {error}"]
     problems = []
+    try:
+        stored = drilled_copies.mark(
+            stored, passed, lambda copy, text: objects.write(copy + store.DRILL, text.encode())
+        )
+    except BucketError as error:
+        return bucket.url(name), [
+            f"an old copy could not be removed: the record of a passed drill cannot be written: {error}"
+        ]
     for old in expired(stored):
         try:
             _remove(objects, old)
@@ -90,7 +102,7 @@ def _inspect(objects: Objects, entries: dict[str, Entry], name: str) -> StoredSn
         return StoredSnapshot(
             name, metadata, f"it has {entries[name].size} bytes, but {metadata.file_size} according to its record"
         )
-    return StoredSnapshot(name, metadata, "")
+    return StoredSnapshot(name, metadata, "", name + store.DRILL in entries)
 
 
 def fetch_snapshot(
@@ -188,7 +200,7 @@ def _publish(objects: Objects, path: str, name: str, metadata: Metadata, timeout
 
 def _remove(objects: Objects, name: str) -> None:
     """Remove a snapshot, then its records."""
-    for suffix in ("", *store.RECORDS):
+    for suffix in ("", *_RECORDS):
         objects.remove(name + suffix)
 
 
@@ -198,5 +210,5 @@ def _remove_leftovers(objects: Objects, entries: dict[str, Entry], prefix: str, 
     objects.abort_stale_uploads(before, ours)
     for name, entry in entries.items():
         start, suffix = os.path.splitext(name)
-        if suffix in store.RECORDS and ours.fullmatch(start) and start not in entries and entry.written < before:
+        if suffix in _RECORDS and ours.fullmatch(start) and start not in entries and entry.written < before:
             objects.remove(name)

@@ -13,8 +13,9 @@ import os
 import shutil
 from collections.abc import Callable
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drilled_copies, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import encryption as crypt
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup.drilled_copies import PassedDrill
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store import (
     Metadata,
     SnapshotError,
@@ -33,16 +34,18 @@ def copy_to_directory(
     prefix: str,
     expired: Callable[[list[StoredSnapshot]], list[str]],
     timeout: int,
+    passed: PassedDrill | None = None,
 ) -> tuple[str, list[str]]:
     """Copy a published snapshot, then apply retention. Returns the copy's path (empty without a copy) and the problems.
 
     ``expired`` returns the paths of existing copies to remove. ``timeout`` is in seconds: for a copy of another host in the same directory, and
-    as long for this one. It also ends if the server of the directory does not answer.
+    as long for this one. It also ends if the server of the directory does not answer. ``passed`` is the host's newest passed drill, for the record
+    of its copy.
     """
     limit = 2 * timeout
     try:
         target, failures = deadline.call_with_deadline(
-            lambda: _copy(path, metadata, directory, prefix, expired, timeout), limit
+            lambda: _copy(path, metadata, directory, prefix, expired, timeout, passed), limit
         )
     except deadline.DeadlineError:
         problem = f"did not finish within {limit} s: check the server of its volume, or raise timeout"
@@ -61,6 +64,7 @@ def _copy(
     prefix: str,
     expired: Callable[[list[StoredSnapshot]], list[str]],
     wait: float,
+    passed: PassedDrill | None,
 ) -> tuple[str, list[str]]:
     """Return the path of the copy, and the old copies that could not be removed. Raises SnapshotError or OSError."""
     _check_directory(directory, metadata.file_size, os.path.dirname(path))
@@ -70,6 +74,10 @@ def _copy(
         # Another host or cluster may have copied a snapshot of the same second here.
         target = store.unused_path(directory, os.path.basename(path))
         _publish(path, target, metadata)
+        try:
+            stored = drilled_copies.mark(stored, passed, store.write_drill)
+        except OSError as error:
+            return target, [f"{error.filename}, the record of a passed drill, cannot be written: {error.strerror}"]
         _removed, failures = store.remove_snapshots(expired(stored))
     return target, failures
 

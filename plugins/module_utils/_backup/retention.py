@@ -23,14 +23,19 @@ def expired_paths(
     of other clusters are neither counted nor removed.
     """
     ours = newest_first(stored, cluster_id, now)
-    newest_drilled = next((item.path for item in ours if item.drilled), "")
+    tested = newest_drilled(ours)
     newest = min([now, *(item.metadata.taken_at for item in ours[:1] if item.metadata)])
     oldest_kept = newest - keep_days * _DAY if keep_days is not None else float("inf")
     return [
         item.path
         for item in reversed(ours[keep - 1 :])
-        if item.metadata and item.metadata.taken_at <= oldest_kept and item.path != newest_drilled
+        if item.metadata and item.metadata.taken_at <= oldest_kept and item is not tested
     ]
+
+
+def newest_drilled(newest: list[StoredSnapshot]) -> StoredSnapshot | None:
+    """Return the newest snapshot that passed its drill, None without one. newest: as ``newest_first`` returns them."""
+    return next((item for item in newest if item.drilled), None)
 
 
 def lost_revisions(stored: list[StoredSnapshot], metadata: Metadata) -> str:

@@ -20,6 +20,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup import (
     bucket_copies,
     check,
     directory_copies,
+    drilled_copies,
     retention,
     store,
 )
@@ -277,15 +278,18 @@ def copy_snapshot(request: Request, saved: SavedSnapshot) -> SavedSnapshot:
             stored, cluster_id=metadata.cluster_id, keep=request.keep, keep_days=request.keep_days, now=now
         )
 
+    passed = drilled_copies.newest_passed(saved.plan.stored, metadata.cluster_id, now)
     results = []
     if request.bucket:  # first, because a share whose server does not answer takes until the time limit
         results.append(
-            bucket_copies.copy_to_bucket(path, metadata, request.bucket, request.prefix, expired, request.timeout, now)
+            bucket_copies.copy_to_bucket(
+                path, metadata, request.bucket, request.prefix, expired, request.timeout, now, passed
+            )
         )
     if request.copy_dir:
         results.append(
             directory_copies.copy_to_directory(
-                path, metadata, request.copy_dir, request.prefix, expired, request.timeout
+                path, metadata, request.copy_dir, request.prefix, expired, request.timeout, passed
             )
         )
     return replace(

@@ -294,14 +294,28 @@ def publish(temporary: str, path: str, metadata: Metadata) -> None:
 
 def record_drill(path: str, record: dict[str, Any] | None) -> None:
     """Record the result of a snapshot's drill atomically; None removes an earlier record."""
-    temporary = path + _DRILL_PART
-    for old in (temporary, *(() if record else (path + DRILL,))):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(old)
     if record:
-        _write(temporary, json.dumps({"format": _FORMAT, **record}, indent=2) + "\n")
-        os.rename(temporary, path + DRILL)
-        sync_path(os.path.dirname(path))
+        write_drill(path, json.dumps({"format": _FORMAT, **record}, indent=2) + "\n")
+        return
+    for suffix in (_DRILL_PART, DRILL):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + suffix)
+
+
+def read_drill(path: str) -> str:
+    """Read the text of the record of a snapshot's drill. Raises OSError."""
+    with open(path + DRILL, encoding="utf-8", errors="replace") as stream:
+        return stream.read()
+
+
+def write_drill(path: str, text: str) -> None:
+    """Write the text of the record of a snapshot's drill atomically. Raises OSError."""
+    temporary = path + _DRILL_PART
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(temporary)
+    _write(temporary, text)
+    os.rename(temporary, path + DRILL)
+    sync_path(os.path.dirname(path))
 
 
 def _write(path: str, text: str) -> None:
