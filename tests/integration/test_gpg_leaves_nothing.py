@@ -129,3 +129,25 @@ def test_agent_of_the_users_keyring_ends_after_decrypting(home: Path, keys: tupl
     subprocess.run(["gpg", "--batch", "--quiet", "--import", secret], check=True, capture_output=True)
     subprocess.run(["gpgconf", "--kill", "all"], check=True)
     assert decrypted(encrypted([public], tmp_path), "", tmp_path) == "content"
+
+
+def test_a_keyring_with_public_keys_only_lacks_the_key(home: Path, keys: tuple[str, str], tmp_path: Path) -> None:
+    public, _secret = keys
+    (home / ".gnupg").mkdir(mode=0o700)
+    subprocess.run(["gpg", "--batch", "--quiet", "--no-autostart", "--import", public], check=True, capture_output=True)
+    assert not encryption.requires_identity_file("gpg")
+    with pytest.raises(encryption.MissingKeyError, match="No secret key: set identity_file to its secret key"):
+        decrypted(encrypted([NAME], tmp_path), "", tmp_path)
+    assert not (tmp_path / "decrypted").exists()
+
+
+def test_a_damaged_file_is_no_missing_key(home: Path, keys: tuple[str, str], tmp_path: Path) -> None:
+    public, secret = keys
+    (home / ".gnupg").mkdir(mode=0o700)
+    subprocess.run(["gpg", "--batch", "--quiet", "--import", secret], check=True, capture_output=True)
+    subprocess.run(["gpgconf", "--kill", "all"], check=True)
+    path = Path(encrypted([public], tmp_path))
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(SnapshotError) as caught:
+        decrypted(str(path), "", tmp_path)
+    assert not isinstance(caught.value, encryption.MissingKeyError)

@@ -226,6 +226,8 @@ def run_drill(
                 if planned.member is not None:
                     live = key_listing.Endpoint(tools.connection, planned.member.endpoint, planned.member.name)
                     finding = compare.compare_with_cluster(copy, live, database_path(data), finding, limits)
+    except crypt.MissingKeyError as error:
+        raise MissingKeyError(str(error)) from error
     except (ScratchMemberError, store.SnapshotError) as error:
         proved = isinstance(error, (compare.ContradictionError, store.DamagedError))
         if proved:

@@ -18,7 +18,13 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.store imp
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sha256_of_file, sync_and_drop_cache
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import run_etcd_tool
 
+# As gpg says it in the locale C; its status lines say nothing of it.
+_NO_SECRET_KEY = "No secret key"
 _AGE = ("age1", "ssh-ed25519 ", "ssh-rsa ")
+
+
+class MissingKeyError(SnapshotError):
+    """This user has no key that decrypts the file."""
 
 
 def choose_program(recipients: Sequence[str]) -> str:
@@ -82,13 +88,13 @@ def requires_identity_file(program: str) -> bool:
 
 
 def decrypt(program: str, identity_file: str, path: str, target: str, timeout: int) -> None:
-    """Decrypt a file to ``target``, with mode 0600. Raises SnapshotError.
+    """Decrypt a file to ``target``, with mode 0600. Raises SnapshotError, without a key of this user MissingKeyError.
 
     ``identity_file`` is an age or SSH key for age; for gpg an exported secret key, or empty for the user's keyring.
     """
     check_installed(program)
     if not identity_file and requires_identity_file(program):
-        raise SnapshotError(f"{path} is encrypted: set identity_file to its secret key")
+        raise MissingKeyError(f"{path} is encrypted: set identity_file to its secret key")
     if identity_file and not os.access(identity_file, os.R_OK):
         raise SnapshotError(
             f"identity_file {identity_file} cannot be read on this host: correct the path or its permissions"
@@ -102,14 +108,20 @@ def decrypt(program: str, identity_file: str, path: str, target: str, timeout: i
             _run([*gpg.command_line(home), "--output", target, "--decrypt", path], target, what, timeout)
     else:
         home = gpg.users_home()
-        with gpg.users_agent(home):
-            _run([*gpg.command_line(home), "--output", target, "--decrypt", path], target, what, timeout)
+        try:
+            with gpg.users_agent(home):
+                _run([*gpg.command_line(home), "--output", target, "--decrypt", path], target, what, timeout)
+        except SnapshotError as error:
+            if _NO_SECRET_KEY not in str(error):
+                raise
+            # The keyring may have public keys only.
+            raise MissingKeyError(f"{error}: set identity_file to its secret key") from error
 
 
 def _run(argv: list[str], target: str, what: str, timeout: int) -> None:
     if target:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    answer = run_etcd_tool(argv, float(timeout), argv[0])
+    answer = run_etcd_tool(argv, float(timeout), argv[0], variables={"LC_ALL": "C", "LANGUAGE": ""})
     if answer.returncode == 0:
         return
     if target:

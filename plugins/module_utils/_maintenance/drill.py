@@ -27,6 +27,8 @@ def run(config: Config, check: bool) -> dict[str, Any]:
         record = _run(config, check)
     except backup_drill.BadBackupError as error:
         return {"result": "failed", "reason": str(error), "settled": False, "backup_bad": True}
+    except backup_drill.MissingKeyError as error:
+        return _skipped(f"{error}; run etcd_restore_drill with it on a host that has the key")
     return {**record, "backup_bad": False} if record["settled"] else record
 
 
@@ -39,8 +41,6 @@ def _run(config: Config, check: bool) -> dict[str, Any]:
     except backup_drill.NoBackupError as error:
         # After a restore the cluster has another id. Another host takes its backups.
         return {**_skipped(str(error)), "backup_bad": False}
-    except backup_drill.MissingKeyError as error:
-        return _skipped(f"{error}; run etcd_restore_drill with it on a host that has the key")
     if planned.abandoned and not check:
         # Before the check below: if another host always drills first, this one never runs a drill again.
         scratch_folder.remove_abandoned(request.scratch_dir)

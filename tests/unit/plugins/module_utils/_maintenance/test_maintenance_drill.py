@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._backup import compare, scratch_member, store
+from ansible_collections.etcdops.headroom.plugins.module_utils._backup import compare, encryption, scratch_member, store
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import drill as backup_drill
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection, EtcdctlError
@@ -182,3 +182,28 @@ def test_an_encrypted_backup_is_skipped(tmp_path: Path, monkeypatch: pytest.Monk
     record = maintenance_drill.run(config(tmp_path), check=False)
     assert (record["result"], record["settled"]) == ("skipped", False)
     assert record["reason"].startswith(f"{path} is encrypted: set identity_file to its secret key")
+
+
+def test_a_backup_for_which_the_keyring_has_no_secret_key_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A keyring for encrypt_to has public keys, which gpg only tells when it decrypts."""
+    keyring = tmp_path / "keyring"
+    keyring.mkdir()
+    (keyring / "pubring.kbx").touch()
+    monkeypatch.setenv("GNUPGHOME", str(keyring))
+    path = save(tmp_path, replace(METADATA, encryption="gpg", encrypted_size=4, encrypted_sha256="11" * 32))
+    reach_cluster(monkeypatch)
+
+    def refuse(*_arguments: Any) -> None:
+        raise encryption.MissingKeyError(
+            f"gpg cannot decrypt {path}: No secret key: set identity_file to its secret key"
+        )
+
+    monkeypatch.setattr(backup_drill.check, "verify_snapshot", lambda *_arguments: None)
+    monkeypatch.setattr(backup_drill.check, "decrypt", refuse)
+    asked = config(tmp_path)
+    asked.drill.scratch_dir = str(tmp_path)
+    record = maintenance_drill.run(asked, check=False)
+    assert (record["result"], record["settled"]) == ("skipped", False)
+    assert record["reason"].endswith("secret key; run etcd_restore_drill with it on a host that has the key")
