@@ -133,8 +133,8 @@ history:
     - Figures from Prometheus, null without O(prometheus_url). C(begin) and C(end) are the first and the last of its points, which are C(step) seconds apart.
     - C(puts) is the mean rate per second, C(puts_peak) the highest rate of a step. C(put_size) is the mean size of a put in bytes, key included;
       C(put_size_peak) is the largest mean of 10,000 consecutive puts.
-    - C(highest) is the largest value of each gauge; C(revisions) is the number between two compactions. C(revision_writes) is the mean number of puts and
-      deletes in a revision.
+    - C(highest) is the largest value of each gauge; C(revisions) is the number between two compactions, and C(all_revisions) the number before
+      the first one. C(revision_writes) is the mean number of puts and deletes in a revision.
   returned: success
   type: dict
   sample:

@@ -39,8 +39,8 @@ class History:
 
     puts: the mean of a second. puts_peak: the highest of a step. put_size: the mean bytes of a put, key included; put_size_peak: that of the
     LOG_ENTRIES puts in a row with the largest mean. revision_writes: the mean puts and deletes of a revision, since a transaction has one revision.
-    highest: the largest value of each gauge, by the names of NAMES, and ``revisions``, those since a compaction. Figures are None, and gauges are
-    missing, without points.
+    highest: the largest value of each gauge, by the names of NAMES, and ``revisions``, those since a compaction, and ``all_revisions``, those before
+    the first compaction. Figures are None, and gauges are missing, without points.
     """
 
     begin: float
@@ -77,7 +77,9 @@ def read_history(ask: PrometheusQuery, member_ids: Iterable[str], seconds: int, 
     window = f"[{max(_SCRAPES * interval, step)}s]"
     rates = {name: series(_highest_of(name, matchers, "rate", window)) for name in _RATES}
     gauges = {name: series(_highest_of(name, matchers)) for name in _HIGHEST}
-    gauges["revisions"] = series(_revisions(matchers))
+    gauges["revisions"] = series(_revisions(matchers, "{revision} - ({compacted} > 0)"))
+    # The first write of a database has revision 2. The revisions of the live keys are among these.
+    gauges["all_revisions"] = series(_revisions(matchers, "({revision} - 1) and ({compacted} <= 0)"))
     if not rates["puts"]:
         raise MeasureError("Prometheus has the members, but no rate of their puts: it has scraped them less than twice")
     times = [at for at, _value in rates["puts"]]
@@ -143,8 +145,11 @@ def _highest_of(name: str, matchers: list[str], function: str = "", window: str 
     return f"max({' or '.join(alternatives)})"
 
 
-def _revisions(matchers: list[str]) -> str:
-    kept = [f"({_one('revision', one)} - {_one('compact_revision', one)})" for one in matchers]
+def _revisions(matchers: list[str], expression: str) -> str:
+    kept = [
+        f"({expression.format(revision=_one('revision', one), compacted=_one('compact_revision', one))})"
+        for one in matchers
+    ]
     return f"max({' or '.join(kept)})"
 
 

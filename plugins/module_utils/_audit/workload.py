@@ -81,6 +81,7 @@ def measured_workload(readings: Readings) -> Measured:
     _measure_watches(measured, readings.members)
     if readings.history:
         _raise_to_peaks(measured, readings.history)
+        _raise_revisions(measured, readings.history, reference)
     if isinstance(readings.leases, int):
         measured.add_figure("leases", readings.leases, "the list of leases")
     else:
@@ -175,8 +176,26 @@ def _revisions_per_key(keys: int, kept: int) -> int:
     return math.ceil(round((keys + kept) / keys, 2))
 
 
+@dataclass(frozen=True)
+class Versions:
+    """How many versions of keys a member keeps: those since a compaction, or before the first one ``all`` of them, with those of the live keys."""
+
+    count: int
+    all: bool
+
+    def beyond(self, keys: int) -> int:
+        """Return how many there are in addition to those of the live keys."""
+        return max(0, self.count - keys) if self.all else self.count
+
+
 def kept_revisions(reference: MemberReading) -> int | None:
-    """Estimate how many revisions a member keeps in addition to those of the live keys; None if its metrics lack them.
+    """Estimate how many revisions a member keeps in addition to those of the live keys; None if its metrics lack them."""
+    found = _versions(reference)
+    return found.beyond(reference.last.count("keys") or 0) if found and reference.last else None
+
+
+def _versions(reference: MemberReading) -> Versions | None:
+    """Estimate the versions that a member keeps; None if its metrics lack them.
 
     A transaction with several puts has one revision: the window's puts for each revision correct for it.
     """
@@ -190,8 +209,8 @@ def kept_revisions(reference: MemberReading) -> int | None:
         changes = load.increase.get("puts", 0) + load.increase.get("deletes", 0)
         writes = max(1.0, changes / load.increase["revision"])
     if compacted > 0:
-        return round((revision - compacted) * writes)
-    return max(0, round((revision - 1) * writes) - (last.count("keys") or 0))
+        return Versions(round((revision - compacted) * writes), all=False)
+    return Versions(round((revision - 1) * writes), all=True)
 
 
 def _measure_watches(measured: Measured, members: list[MemberReading]) -> None:
@@ -211,7 +230,7 @@ def _measure_watches(measured: Measured, members: list[MemberReading]) -> None:
 
 def _raise_to_peaks(measured: Measured, history: History) -> None:
     """Replace current figures by the highest past figures if those are higher."""
-    span = f"from {format_utc(history.begin)} to {format_utc(history.end)} in Prometheus"
+    span = _span(history)
     if history.puts_peak is not None and history.puts_peak_at is not None:
         text = f"the peak {span}, at {format_utc(history.puts_peak_at)}, in steps of {history.step:.0f} s"
         _raise(measured, "puts_per_second", math.ceil(history.puts_peak), text)
@@ -220,11 +239,33 @@ def _raise_to_peaks(measured: Measured, history: History) -> None:
         _raise(measured, "value_size", size, f"the largest mean of {format_count(LOG_ENTRIES)} puts in a row {span}")
     for name in ("keys", "watchers", "watch_streams"):
         _raise(measured, name, history.highest.get(name, 0), f"the most {span}")
-    keys, kept = measured.workload.get("keys"), history.highest.get("revisions")
-    if keys and kept is not None:
-        kept = round(kept * history.revision_writes)
-        text = f"at most {format_count(kept)} versions of keys between two compactions {span}"
-        _raise(measured, "revisions_per_key", _revisions_per_key(keys, kept), text)
+
+
+def _raise_revisions(measured: Measured, history: History, reference: MemberReading | None) -> None:
+    """Compute the revisions of a key for the highest number of keys, and the most versions that were kept then or now."""
+    keys = measured.workload.get("keys")
+    if not keys:
+        return
+    span = _span(history)
+    found = []
+    now = _versions(reference) if reference else None
+    if now:
+        text = f"about {format_count(now.count)} versions of keys since the last compaction, at the time of the measurement"
+        found.append((now.beyond(keys), text))
+    for name, when in (("revisions", "between two compactions"), ("all_revisions", "before the first compaction")):
+        if name in history.highest:
+            versions = Versions(round(history.highest[name] * history.revision_writes), all=name == "all_revisions")
+            found.append(
+                (versions.beyond(keys), f"at most {format_count(versions.count)} versions of keys {when} {span}")
+            )
+    if found:
+        kept, text = max(found, key=lambda one: one[0])
+        measured.unknown.pop("revisions_per_key", None)
+        measured.add_figure("revisions_per_key", _revisions_per_key(keys, kept), text)
+
+
+def _span(history: History) -> str:
+    return f"from {format_utc(history.begin)} to {format_utc(history.end)} in Prometheus"
 
 
 def _raise(measured: Measured, name: str, value: int, basis: str) -> None:

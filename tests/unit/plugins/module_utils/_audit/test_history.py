@@ -51,6 +51,7 @@ def test_the_peak_and_the_mean() -> None:
     found, asked = read([10, 200, 30], [1000, 40_000, 3000])
     assert (found.puts, found.puts_peak, found.puts_peak_at) == (80, 200, STEP)
     assert found.put_size == round(44_000 / 240) and found.highest["watchers"] == 9
+    assert {"revisions", "all_revisions"} <= set(found.highest)
     assert all('{job="a\\"b"}' in query for query in asked)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._audit.history import History
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.pages import Key
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.sample import Sample
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import Load, Scrape
@@ -131,3 +132,52 @@ def test_keys_that_were_written_once_have_one_revision() -> None:
     figures = {**FIGURES, "keys": 1000.0, "revision": 1006.0, "compact_revision": -1.0}
     found = measured(MemberReading("m1", True, Scrape("1", figures, 10.0), Load(10.0, {"puts": 1.0})))
     assert found.workload["revisions_per_key"] == 1
+
+
+def with_history(figures: dict[str, float], highest: dict[str, int], writes: float = 1.0) -> Measured:
+    """Return the workload of a member with these figures, and of a Prometheus server with these highest gauges."""
+    member = MemberReading("m1", True, Scrape("1", {**FIGURES, **figures}, 10.0), Load(10.0, {"puts": 1.0}))
+    history = History(0.0, 86_400.0, 60.0, highest=highest, revision_writes=writes)
+    return measured_workload(Readings([member], KEYS, 3, True, history))
+
+
+NEVER = {"keys": 1000.0, "revision": 1006.0, "compact_revision": -1.0}
+FEW_NOW = {"keys": 1000.0, "revision": 20_000.0, "compact_revision": 10_000.0}
+
+
+@pytest.mark.parametrize(
+    ("figures", "highest", "keys", "revisions"),
+    [
+        # Without a compaction the live keys are among the versions.
+        (NEVER, {"keys": 1000, "all_revisions": 1005}, 1000, 1),
+        (NEVER, {"keys": 1000, "all_revisions": 5000}, 1000, 5),
+        (NEVER, {"keys": 500, "all_revisions": 1005, "revisions": 4000}, 1000, 5),
+        # Many keys have the versions that few keys have now.
+        (FEW_NOW, {"keys": 100_000, "revisions": 10_000}, 100_000, 2),
+        (FEW_NOW, {"keys": 100_000, "revisions": 300_000}, 100_000, 4),
+        (FEW_NOW, {"keys": 800, "revisions": 300}, 1000, 11),
+        (FEW_NOW, {"keys": 100_000}, 100_000, 2),
+        (NEVER, {"keys": 100_000}, 100_000, 1),
+    ],
+)
+def test_revisions_belong_to_the_highest_number_of_keys(
+    figures: dict[str, float], highest: dict[str, int], keys: int, revisions: int
+) -> None:
+    found = with_history(figures, highest).workload
+    assert (found["keys"], found["revisions_per_key"]) == (keys, revisions)
+
+
+def test_transactions_count_with_all_their_writes() -> None:
+    found = with_history(NEVER, {"all_revisions": 1100}, writes=3.0)
+    assert found.workload["revisions_per_key"] == 4
+    assert found.basis["revisions_per_key"].startswith(
+        "at most 3,300 versions of keys before the first compaction from "
+    )
+
+
+def test_revisions_are_known_from_history_alone() -> None:
+    member = MemberReading("m1", True, None, None, "connection refused")
+    history = History(0.0, 86_400.0, 60.0, highest={"keys": 2000, "revisions": 4000})
+    found = measured_workload(Readings([member], "denied", "denied", True, history))
+    assert (found.workload["keys"], found.workload["revisions_per_key"]) == (2000, 3)
+    assert "revisions_per_key" not in found.unknown
