@@ -53,6 +53,7 @@ processes:
     - A size is null if there is no limit, or if the kernel does not report it.
     - RV(ignore:problem) names what could not be read; empty if there is nothing.
     - The kind of a supervisor is C(service) (a systemd unit), C(container), C(pod) or C(process) (started by hand or by a script).
+      C(pod) is C(static) for a pod of a manifest on the host, C(api) for one of a chart or an operator, else empty.
   returned: success
   type: list
   elements: dict
@@ -66,7 +67,7 @@ processes:
       config_file: /etc/etcd/etcd.yml
       config: "name: etcd-1"
       problem: ""
-      supervisor: {kind: service, unit: etcd.service, container: "", engine: ""}
+      supervisor: {kind: service, unit: etcd.service, container: "", engine: "", pod: ""}
       memory: {rss: 190840832, rss_anon: 120840832, rss_peak: 230840832, swap: 0, locked: 0, memory_limit: 2147483648, memory_high: null,
                memory_current: 260840832, memory_peak: 290840832, oom_kills: 0}
       disks: {data: {path: /var/lib/etcd, size: 21474836480, free: 16106127360, fstype: ext4}}

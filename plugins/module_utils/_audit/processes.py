@@ -73,7 +73,7 @@ def _supervisor(pid: int, root: str) -> dict[str, str]:
     owner = read_owner(pid, os.path.join(root, "proc"))
     engine = next((name for part, name in _ENGINES if part in owner.path), "") if owner.container else ""
     kind = {"other": "process"}.get(owner.kind, owner.kind)
-    return {"kind": kind, "unit": owner.unit, "container": owner.container[:12], "engine": engine}
+    return {"kind": kind, "unit": owner.unit, "container": owner.container[:12], "engine": engine, "pod": owner.pod}
 
 
 def _disks(settings: ProcessSettings) -> dict[str, dict[str, Any]]:

@@ -21,6 +21,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host.block_devic
 _CONTAINER = re.compile(r"(?:^|[-/:])([0-9a-f]{64})(?:\.scope)?(?:/|$)")
 _UNIT = re.compile(r"([^/]+\.(?:service|scope))(?:/|$)")
 _POD = re.compile(r"(?:^|/)kubepods")
+# The API server gives a pod a UUID, in which systemd's driver writes underscores. The kubelet gives a static pod an MD5 sum without separators, unless
+# its manifest has a UID. Source: applyDefaults in pkg/kubelet/config/common.go.
+_API_POD = re.compile(r"pod[0-9a-f]{8}([-_])[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}(?![0-9a-f])")
 MAX_LAYERS = 8
 
 
@@ -36,6 +39,13 @@ class Owner:
     unit: str
     container: str
     path: str
+
+    @property
+    def pod(self) -> str:
+        """Return ``static`` for a pod of a manifest on this host, ``api`` for one that the API server created, empty for no pod."""
+        if self.kind != "pod":
+            return ""
+        return "api" if _API_POD.search(self.path) else "static"
 
     def __str__(self) -> str:
         container = f"container {self.container[:12]}" if self.container else ""
@@ -109,7 +119,7 @@ def describe_persistence(owner: Owner) -> str:
     if owner.kind == "pod":
         return (
             f"It does not persist: the pod's container {owner.container[:12]} loses it when it restarts, and Kubernetes has "
-            "no setting for I/O priority. Set it again after each start of the static pod, for example from a timer."
+            "no setting for I/O priority. Set it again after each start of the pod, for example from a timer."
         )
     if owner.kind == "container" and owner.unit and owner.container not in owner.unit:
         return (

@@ -33,7 +33,9 @@ def planned_lines(plan: Mapping[str, Any], process: Mapping[str, Any]) -> list[s
         return _rke2(plan)
     flags, variables = ([], {}) if process["config_file"] else _places(plan, process)
     if supervisor["kind"] == "pod":
-        own = _static_pod(plan, flags, {**variables, **plan["environment"]})
+        own = (_api_pod if supervisor["pod"] == "api" else _static_pod)(
+            plan, flags, {**variables, **plan["environment"]}
+        )
     elif supervisor["kind"] == "container":
         own = _compose(plan, flags, {**variables, **plan["environment"]}, supervisor["engine"])
     else:
@@ -128,17 +130,30 @@ def _rke2(plan: Mapping[str, Any]) -> list[str]:
 
 
 def _static_pod(plan: Mapping[str, Any], flags: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    container = _container(plan, flags, environment)
+    container = [f"{'      ' if position else '    - '}{line}" for position, line in enumerate(container)]
+    lines = ["spec:", "  containers:", *container]
+    return ["the manifest of the static pod, for example /etc/kubernetes/manifests/etcd.yaml:", *indented(lines)]
+
+
+def _api_pod(plan: Mapping[str, Any], flags: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    lines = _container(plan, flags, environment)
+    return [
+        "the values of the chart or operator that creates the pod (env, resources), which result in:",
+        *indented(lines),
+    ]
+
+
+def _container(plan: Mapping[str, Any], flags: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """Return the lines of the container in a pod's specification."""
     # Kubernetes accepts only strings as values of variables.
     variables = [f'    - {{name: {name}, value: "{value}"}}' for name, value in environment.items()]
-    container = [
+    return [
         *_section("command:", [f"    - {flag}" for flag in flags]),
         *_section("env:", variables),
         "resources:",
         f"  limits: {{memory: {plan['memory_max'] // MIB}Mi}}",
     ]
-    container = [f"{'      ' if position else '    - '}{line}" for position, line in enumerate(container)]
-    lines = ["spec:", "  containers:", *container]
-    return ["the manifest of the static pod, for example /etc/kubernetes/manifests/etcd.yaml:", *indented(lines)]
 
 
 def _compose(plan: Mapping[str, Any], flags: Sequence[str], environment: Mapping[str, str], engine: str) -> list[str]:

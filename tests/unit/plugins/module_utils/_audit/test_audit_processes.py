@@ -37,10 +37,22 @@ def add(root: Path, pid: int, comm: str, words: list[str], cgroup: str = UNIT) -
 @pytest.mark.parametrize(
     ("cgroup", "supervisor"),
     [
-        (UNIT, {"kind": "service", "unit": "etcd.service", "container": "", "engine": ""}),
-        (CONTAINER, {"kind": "container", "unit": f"docker-{ID}.scope", "container": ID[:12], "engine": "docker"}),
-        (POD, {"kind": "pod", "unit": f"cri-containerd-{ID}.scope", "container": ID[:12], "engine": "containerd"}),
-        ("0::/\n", {"kind": "process", "unit": "", "container": "", "engine": ""}),
+        (UNIT, {"kind": "service", "unit": "etcd.service", "container": "", "engine": "", "pod": ""}),
+        (
+            CONTAINER,
+            {"kind": "container", "unit": f"docker-{ID}.scope", "container": ID[:12], "engine": "docker", "pod": ""},
+        ),
+        (
+            POD,
+            {
+                "kind": "pod",
+                "unit": f"cri-containerd-{ID}.scope",
+                "container": ID[:12],
+                "engine": "containerd",
+                "pod": "static",
+            },
+        ),
+        ("0::/\n", {"kind": "process", "unit": "", "container": "", "engine": "", "pod": ""}),
     ],
 )
 def test_a_process_is_described_with_its_supervisor(tmp_path: Path, cgroup: str, supervisor: dict[str, str]) -> None:

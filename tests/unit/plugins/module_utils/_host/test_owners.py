@@ -58,6 +58,32 @@ def test_home(case: str) -> None:
     assert (owner.kind, owner.unit, owner.container) == expected
 
 
+MD5 = "f11e314508a00e4ea9bf37d76b82b162"
+UUID = "0b0a7d6c-3c0f-4a51-9d3e-5f1c2b7a9e84"
+
+
+@pytest.mark.parametrize(
+    ("path", "pod"),
+    [
+        (
+            f"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{MD5}.slice/cri-containerd-{ID}.scope",
+            "static",
+        ),
+        (f"/kubepods/burstable/pod{MD5}/{ID}", "static"),
+        (f"/kubepods.slice/kubepods-pod{UUID.replace('-', '_')}.slice/crio-{ID}.scope", "api"),
+        (f"/kubepods/besteffort/pod{UUID}/{ID}", "api"),
+        (
+            f"/system.slice/containerd.service/kubepods-burstable-pod{UUID.replace('-', '_')}.slice:cri-containerd:{ID}",
+            "api",
+        ),
+        (f"/docker/{ID}", ""),
+        ("/system.slice/etcd.service", ""),
+    ],
+)
+def test_static_pods_and_those_of_the_api(path: str, pod: str) -> None:
+    assert owners.parse_owner(f"0::{path}\n").pod == pod
+
+
 @pytest.mark.parametrize(
     ("case", "text"),
     [

@@ -45,7 +45,7 @@ KUBESPRAY = {"ETCD_INITIAL_CLUSTER_TOKEN": "k8s_etcd", "ETCD_NAME": "a"}
 WARNING = Finding(False, "live/lag", ("b",), "live/lag: b: behind")
 
 
-def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
+def a_process(kind: str = "service", pod: str = "", **changed: Any) -> dict[str, Any]:
     """Return a process as etcd_process_info does."""
     return {
         "name": "a",
@@ -57,7 +57,7 @@ def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
         "certificates": [],
         "pid": 9,
         "hostname": "host",
-        "supervisor": {"kind": kind, "unit": "etcd.service", "container": "1f", "engine": "docker"},
+        "supervisor": {"kind": kind, "unit": "etcd.service", "container": "1f", "engine": "docker", "pod": pod},
         "memory": {"rss_anon": 40 << 20, "rss_peak": 60 << 20, "memory_limit": 1 << 30},
         **changed,
     }
@@ -77,7 +77,7 @@ def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
             ["the environment file of etcd.service:", "  ETCD_EXPERIMENTAL_SNAPSHOT_CATCHUP_ENTRIES="],
         ),
         (
-            a_process("pod"),
+            a_process("pod", "static"),
             ["the manifest of the static pod", "        - --snapshot-count=", "limits: {memory: 2048Mi}"],
         ),
         (a_process("container"), ["  command:", "    - --snapshot-count=", "  mem_limit: 2048m", "docker run"]),
@@ -95,6 +95,22 @@ def a_process(kind: str = "service", **changed: Any) -> dict[str, Any]:
 def test_settings_are_lines_for_the_file_that_has_them_now(process: dict[str, Any], expected: list[str]) -> None:
     text = "\n".join(planned_lines(PLAN, process))
     assert all(part in text for part in expected), text
+
+
+def test_the_settings_of_a_pod_of_the_api_are_values_of_its_chart() -> None:
+    process = a_process("pod", "api", environment={"ETCD_SNAPSHOT_COUNT": "1"})
+    lines = planned_lines(PLAN, process)
+    assert lines[0].startswith("the values of the chart or operator that creates the pod (env, resources)")
+    text = "\n".join(lines)
+    assert "static pod" not in text and "/etc/kubernetes/manifests" not in text
+    parts = [
+        "  command:",
+        "- --quota-backend-bytes=",
+        "  env:",
+        '{name: ETCD_SNAPSHOT_COUNT, value: "',
+        "limits: {memory: 2048Mi}",
+    ]
+    assert all(part in text for part in parts), text
 
 
 MILVUS = {
