@@ -112,7 +112,7 @@ def summary(report: Report) -> list[str]:
 
 def _largest_need(figures: dict[str, Any]) -> int:
     """Return the MemoryMax that a member needs at its largest peak."""
-    return max(figures["memory_max_least"], figures["memory_max_with_snapshot"])
+    return int(max(figures["memory_max_least"], figures["memory_max_with_snapshot"]))
 
 
 def _planned_need(found: dict[str, Any]) -> str:
