@@ -50,7 +50,7 @@ def test_a_ca_whose_key_is_offline_is_renewed_where_its_key_is(tmp_path: Path) -
     key, ca = tmp_path / "ca.key", host.authority / "ca.crt"
     (host.authority / "ca.key").rename(key)
     message = host.refusal(**offline)
-    assert "ca.key does not exist, but the CA" in message and "must sign (CA: it expires on" in message
+    assert "/ca.crt must be renewed (it expires on" in message and "with the same key and subject" in message
     server = (host.installed / "server.crt").read_bytes()
     openssl("x509", "-in", ca, "-signkey", key, "-days", "3650", "-out", tmp_path / "renewed.crt")
     (tmp_path / "renewed.crt").rename(ca)

@@ -60,7 +60,7 @@ def _found(one: Former) -> str:
 def _fix(one: Former) -> str:
     """Say how to use the CA of the hosts."""
     if one["provided"]:
-        return "Set etcd_tls_provided.ca and peer_ca to the CAs of this cluster; docs/certificates.md says how to replace a provided CA without downtime"
+        return "Set etcd_tls_provided.ca and peer_ca to the CAs of this cluster; docs/certificates.md says how to replace a CA without downtime"
     return (
         f"Put the CAs of this cluster (ca.crt, ca.key, peer-ca.crt, peer-ca.key) back into {one['directory']}. If their keys are kept elsewhere, put ca.crt"
         " and peer-ca.crt there, which each host has too, and set etcd_tls_ca_key_offline to true"

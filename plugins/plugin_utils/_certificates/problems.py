@@ -68,6 +68,11 @@ def _authority_problem(facts: Facts, name: AuthorityName) -> str:
         untrusted = untrusted_problem(facts, name)
         if untrusted:
             return untrusted
+    if facts["key_offline"] and trust["problems"] and authority["text"] and not authority["has_key"]:
+        return (
+            f"the CA {authority['file']} must be renewed ({'; '.join(trust['problems'])}), and its key is offline. Renew the certificate where the key is, with"
+            f" the same key and subject, and replace {authority['file']} by it; docs/certificates.md has the command"
+        )
     reasons = reasons_to_sign(facts)[name]
     key_problem = _key_problem(facts, name) if reasons else ""
     if not key_problem:
@@ -95,7 +100,7 @@ def _three_steps(facts: Facts) -> str:
     if facts["provided"]:
         return (
             "Replace a CA in three runs of site.yml: with the old and the new CA in one file (etcd_tls_provided.ca or peer_ca), then with certificates of"
-            " the new CA, then with only the new CA"
+            " the new CA, then with only the new CA; docs/certificates.md says how to leave a CA that Headroom made"
         )
     return f"Put the certificates and keys of the CAs of this cluster back into {facts['directory']}; the playbook rotate_ca replaces a CA"
 
@@ -106,8 +111,7 @@ def _key_problem(facts: Facts, name: AuthorityName) -> str:
     if facts["provided"] or not authority["text"]:
         return ""
     if not authority["has_key"]:
-        # An offline key signs certificates, but cannot renew its CA here.
-        return "" if facts["key_offline"] and not trust["problems"] else f"{authority['key_file']} does not exist"
+        return "" if facts["key_offline"] else f"{authority['key_file']} does not exist"
     if not trust["sha256"] or authority["issuing_key"] in authority["keys"]:
         return ""
     return f"{authority['key_file']} belongs to another certificate"

@@ -29,7 +29,7 @@ PUT_BACK = APART.format(
 )
 THREE_RUNS = APART.format(
     "Replace a CA in three runs of site.yml: with the old and the new CA in one file (etcd_tls_provided.ca or peer_ca), then with certificates of the new CA,"
-    " then with only the new CA"
+    " then with only the new CA; docs/certificates.md says how to leave a CA that Headroom made"
 )
 LOST = "the installed certificate of server is not signed by a CA that would be trusted"
 NEW = "the new certificates are signed by a CA that this host does not trust yet"
@@ -129,8 +129,8 @@ SIGNS = "but the CA /srv/pki/ca.crt must sign (server: it does not exist; client
                 "key_offline": True,
             },
             [
-                "n1: /srv/pki/ca.key does not exist, but the CA /srv/pki/ca.crt must sign (CA: it expires on 2026-07-01, in 20 days). "
-                + BACK
+                "n1: the CA /srv/pki/ca.crt must be renewed (it expires on 2026-07-01, in 20 days), and its key is offline. Renew the certificate where the"
+                " key is, with the same key and subject, and replace /srv/pki/ca.crt by it; docs/certificates.md has the command"
             ],
         ),
         (

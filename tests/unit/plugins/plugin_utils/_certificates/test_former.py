@@ -54,7 +54,7 @@ NO_TRUST = "Members and clients with different CAs do not trust each other"
         (
             [host(lost=False, replaces=False, provided=True, runs=True)],
             "n1 trusts the CA of a former deployment (/etc/etcd/tls/ca.crt), but /pki/ca.crt is their CA, but /pki/peer-ca.crt is another one. "
-            f"{NO_TRUST}. Set etcd_tls_provided.ca and peer_ca to the CAs of this cluster; docs/certificates.md says how to replace a provided CA without"
+            f"{NO_TRUST}. Set etcd_tls_provided.ca and peer_ca to the CAs of this cluster; docs/certificates.md says how to replace a CA without"
             f" downtime. {RIGHT}stop etcd there, and confirm it {CONFIRM}: these hosts get new certificates",
         ),
         (
