@@ -15,8 +15,11 @@ EXPIRED = {"expired": True, "not_yet_valid": False}
 EARLY = {"expired": False, "not_yet_valid": True}
 
 
-def certificates(ca: Any = FINE, peer_ca: Any = None, server: Any = FINE) -> dict[str, Any]:
-    return {"certificates": {"ca": ca, "peer_ca": peer_ca or {}, "certificates": {"server": server, "peer": FINE}}}
+def certificates(**changed: Any) -> dict[str, Any]:
+    """Return the facts of a host whose certificates are valid, but for what is given: ca, peer_ca or server."""
+    found = {"ca": FINE, "peer_ca": {}, "server": FINE, **changed}
+    own = {"server": found.pop("server"), "peer": FINE}
+    return {"certificates": {**found, "certificates": own}}
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ OTHER = {"name": "etcd-2", "healthy": True, "role": "follower"}
 GOOD, ALONE = answer(True, OTHER, LEADER), answer(False)
 
 
-def host(etcd: Any = GOOD, membership: Any = None, **variables: Any) -> dict[str, Any]:
-    """Return the variables of host n1, whose member is etcd-1."""
+def host(*answers: Any, membership: Any = None, **variables: Any) -> dict[str, Any]:
+    """Return the variables of host n1, whose member is etcd-1. answers: its first answer, GOOD if it is not given."""
+    etcd = answers[0] if answers else GOOD
     return {
         "inventory_hostname": "n1",
         "etcd_member": {"cluster": "north", "name": "etcd-1"},
