@@ -129,6 +129,12 @@ def test_two_of_five_are_replaced_in_one_run():
     assert list(found.joins) == ["n2", "n5"]
 
 
+def test_a_member_of_an_even_number_is_replaced_without_a_confirmation():
+    """The number stays: only a change to an even number is questioned."""
+    found = plan((*DEAD, member("n4")), [*own("n1", "n3", "n4"), host("n2")], replace=["n2"])
+    assert (found.problems, found.joins) == ([], {"n2": Join("n2", remove="id-n2")})
+
+
 def test_a_replacement_continues_the_join_of_a_host_that_it_does_not_name():
     members = (LEADER, member("n3"), learner("n4", started=False))
     found = plan(members, [*own("n1", "n3"), host("n2"), host("n4")], replace=["n2"], allow_even=True)

@@ -74,6 +74,12 @@ REFUSED = {
         {},
         "the alarm NOSPACE is set by n2; run the playbook etcdops.headroom.nospace first",
     ),
+    "a corrupt member stays": (
+        (LEADER, member("n2", alarms=["CORRUPT"]), member("n3")),
+        [*own("n1", "n2", "n3"), host("n4"), host("n5")],
+        {},
+        "the alarm CORRUPT is set for n2; replace that member first",
+    ),
     "a stranger's learner": (
         (*THREE, learner("n9")),
         [*own("n1", "n2", "n3"), host("n4"), host("n5")],
