@@ -128,9 +128,9 @@ def move_verdict(cluster: Cluster, name: str, peer_url: str, max_lag: int) -> Ve
 
 
 def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) -> Verdict:
-    """Decide whether a member may be removed now: all other voters are healthy, and a majority without it.
+    """Decide whether a member may be removed now: a majority is healthy, and if the member is healthy, all other voters are.
 
-    A learner may always be removed. The leader moves the leadership away first.
+    A majority of those that remain is then healthy too. A learner may always be removed. The leader moves the leadership away first.
     """
     problem = _unreachable(cluster)
     if problem:
@@ -152,7 +152,7 @@ def remove_verdict(cluster: Cluster, name: str, member_id: str, max_lag: int) ->
             "without a quorum no member can be removed: start or repair the others first, and only if most members are lost for good, run "
             "the playbook etcdops.headroom.restore_lost_quorum",
         )
-    if this.healthy or healthy < len(others) // 2 + 1:
+    if this.healthy:
         problem = _others_problem(cluster, this.id, max_lag)
         if problem:
             return problem

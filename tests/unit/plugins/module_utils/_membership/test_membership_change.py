@@ -143,6 +143,12 @@ REMOVALS = {
         "",
     ),
     "a healthy one beside a dead one": (cluster(LEADER, member("n2"), down("n3")), "n2", "", "not healthy: n3"),
+    "a healthy one of five beside a dead one": (
+        cluster(LEADER, member("n2"), member("n3"), member("n4"), down("n5")),
+        "n2",
+        "",
+        "not healthy: n5",
+    ),
     "without a quorum": (
         cluster(LEADER, down("n2"), down("n3")),
         "n3",
