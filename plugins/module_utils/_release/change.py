@@ -132,8 +132,7 @@ def _downgrade_problems(members: Sequence[MemberRelease], request: Request) -> I
     wanted = minor(request.release)
     if not enabled or request.cancel or request.flushing:
         return
-    way = direction(running_releases(members), request.release)
-    if way == UPGRADE or enabled != [wanted]:
+    if enabled != [wanted]:
         yield (
             f"a downgrade to {', '.join(enabled)} is enabled in the cluster: finish it with the playbook downgrade and "
             f"-e etcd_downgrade_to={release_steps.newest_of(enabled[0])}, or go back with -e etcd_downgrade_cancel=true"

@@ -159,10 +159,27 @@ def test_members_that_this_change_took_down_are_the_repair_of_a_lost_quorum() ->
     assert text.startswith("b is not healthy")
 
 
+def test_an_unhealthy_member_that_answers_is_a_blocker_beside_a_quorum() -> None:
+    refused = {"healthy": False, "health_error": "refused"}
+    alone = {"healthy": False, "health_error": "it knows no leader", "version": "3.5.35"}
+    started = {"a": "3.6.16", "b": "3.5.35", "c": "3.5.35"}
+    [text] = blockers(Request("3.6.16", started), *("3.5.35",) * 3, view=cluster(a=refused, b=alone))
+    assert text.startswith("b is not healthy (it knows no leader)")
+
+
+def test_a_quorum_that_this_change_did_not_cost_is_a_blocker() -> None:
+    alone = {"healthy": False, "health_error": "it knows no leader", "version": "3.5.35"}
+    view = replace(cluster(a=alone, b=alone, c=alone), quorum=Quorum(3, 2, 0, False))
+    texts = blockers(Request("3.6.16", dict.fromkeys(NAMES, "3.5.35")), *("3.5.35",) * 3, view=view)
+    assert [text.split(" (")[0] for text in texts] == [f"{name} is not healthy" for name in NAMES]
+
+
 def test_an_enabled_downgrade_stops_an_upgrade() -> None:
     enabled = {"downgrade_to": "3.6"}
     [text] = blockers(Request("3.7.3", {}), "3.6.16", "3.7.3", "3.7.3", **enabled)
     assert "finish it with the playbook downgrade and -e etcd_downgrade_to=3.6.16" in text
+    [text] = blockers(Request("3.7.3", {}), "3.7.3", "3.7.3", "3.7.3", **enabled)
+    assert text.startswith("a downgrade to 3.6 is enabled in the cluster"), "before the first member changed"
     assert not blockers(Request("3.7.3", {}, cancel=True), "3.6.16", "3.7.3", "3.7.3", **enabled)
     assert not blockers(Request("3.7.3", {}, flushing=True), "3.6.16", "3.6.16", "3.6.16", downgrade_to="3.5")
     assert not blockers(Request("3.6.16", {}, downgrade=True), "3.6.16", "3.7.3", "3.7.3", **enabled)
