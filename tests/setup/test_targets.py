@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.setup import __main__ as program
 from tools.setup import targets
 from tools.setup.debian import GROUPS
 
@@ -89,6 +90,14 @@ def test_the_demo_builds_etcd_and_conftest_only() -> None:
 
 def test_a_test_run_needs_every_part_but_old_releases() -> None:
     assert targets.parts(["test"]) == (targets.PURPOSES.keys() | GROUPS.keys()) - set(targets.OLD_ETCDS)
+
+
+def test_without_a_name_every_part_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+    monkeypatch.setattr(program, "set_up", given.append)
+    monkeypatch.setattr(sys, "argv", ["setup"])
+    assert program.main() == 0
+    assert targets.parts(*given) == targets.PURPOSES.keys() | GROUPS.keys()
 
 
 def test_old_releases_are_built_for_one_campaign() -> None:

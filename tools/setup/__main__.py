@@ -74,13 +74,15 @@ def check_owners() -> None:
 
 
 def set_up(names: list[str]) -> None:
-    """Run the steps that these targets need and that are not done yet."""
+    """Run the steps that these targets need (all, if none is named) and that are not done yet."""
     check_owners()
     packages, others = steps(names)
     todo = [step for step in others if not step.is_ready()]
     first = [] if packages.is_ready() else [packages]
     if first or todo:
-        print(f"Set-up for {', '.join(names)}: {len(first) + len(todo)} steps, into {CACHE}", flush=True)
+        print(
+            f"Set-up for {', '.join(names) or 'all targets'}: {len(first) + len(todo)} steps, into {CACHE}", flush=True
+        )
         progress = Progress(len(first) + len(todo))
         for step in first:
             progress.run(step)
@@ -96,7 +98,7 @@ def set_up(names: list[str]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python3 -m tools.setup", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="a target of the Makefile, or a part; default: test")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a target of the Makefile, or a part; default: all")
     parser.add_argument("--list", action="store_true", help="list the parts, and who needs them")
     arguments = parser.parse_args()
     if arguments.list:
@@ -105,7 +107,7 @@ def main() -> int:
         return 0
     began = time.monotonic()
     try:
-        set_up(arguments.names or ["test"])
+        set_up(arguments.names)
     except (StepFailed, ValueError, OSError) as error:
         print(f"Set-up failed: {error}", file=sys.stderr)
         return 1

@@ -75,11 +75,11 @@ def make_step(name: str) -> Step:
 
 
 def parts(names: list[str]) -> set[str]:
-    """Expand names of targets and of parts to names of parts; `-quick` targets need what the long ones do.
+    """Expand names of targets and of parts to names of parts, no names to all parts; `-quick` targets need what the long ones do.
 
     Raises ValueError for an unknown name.
     """
-    found: set[str] = set()
+    found: set[str] = set() if names else {*GROUPS, *PURPOSES}
     for name in names:
         target = name.removesuffix("-quick")
         if target in NEEDS:
@@ -93,7 +93,7 @@ def parts(names: list[str]) -> set[str]:
 
 
 def steps(names: list[str]) -> tuple[Step, list[Step]]:
-    """Return the step for all Debian packages, which comes first, and the other steps for these targets and parts."""
+    """Return the step for all Debian packages, which comes first, and the other steps for these targets and parts; all if none is named."""
     wanted = parts(names)
     packages = packages_step([group for group in GROUPS if group in wanted])
     return packages, [make_step(name) for name in PURPOSES if name in wanted]
