@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 from tools.setup import programs
+from tools.setup.steps import StepFailed
 
 
 @pytest.fixture
@@ -57,3 +60,13 @@ def test_the_user_cannot_turn_modules_off(module: Path, monkeypatch: pytest.Monk
     with (module / "log").open("w") as log:
         programs.go_build(log, module, module / "program", ".")
     assert given["GO111MODULE"] == "on"
+
+
+@pytest.mark.parametrize("machine", ["riscv64", "armv7l", "i686"])
+def test_a_machine_without_archives_of_etcd_is_named_with_the_known_ones(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "host", "6.1", "", machine)))
+    text = f"this machine is of the architecture {machine}, for which etcd has no archives: use one of x86_64, aarch64,"
+    with pytest.raises(StepFailed, match=re.escape(text)):
+        programs.etcd_step("etcd-3.7", "").is_ready()

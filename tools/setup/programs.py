@@ -24,6 +24,8 @@ ETCD_PACKAGES = {
     "etcdctl": "go.etcd.io/etcd/etcdctl/v3",
     "etcdutl": "go.etcd.io/etcd/etcdutl/v3",
 }
+# Go's names of the architectures that etcd publishes archives for, by the kernel's.
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64le", "s390x": "s390x"}
 # This release's programs are the ones on PATH after `. .headroom/activate`.
 DEFAULT_ETCD = "etcd-3.7"
 
@@ -51,7 +53,12 @@ def go_build(log: IO[str], folder: Path, output: Path, package: str, *flags: str
 
 def architecture() -> str:
     """Return Go's name of this machine's architecture, as in the names of etcd's archives."""
-    return {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64le", "s390x": "s390x"}[os.uname().machine]
+    machine = os.uname().machine
+    if machine not in ARCHITECTURES:
+        raise StepFailed(
+            f"this machine is of the architecture {machine}, for which etcd has no archives: use one of {', '.join(ARCHITECTURES)}"
+        )
+    return ARCHITECTURES[machine]
 
 
 def built(name: str) -> Path:
