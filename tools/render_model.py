@@ -28,7 +28,7 @@ import yaml
 from tools.formulas_table import table as formulas_table
 from tools.model_modules import constants_module, inputs_module, release_tables_module
 from tools.rego_from_formulas import called_by_policies, rego
-from tools.spellings import removed_in_next, spellings
+from tools.spellings import gates, removed_in_next, spellings, successors
 
 PROJECT = Path(__file__).resolve().parents[1]
 MODEL = PROJECT / "model"
@@ -141,6 +141,9 @@ def load() -> dict[str, Any]:
     }
     for name, removed in removed_in_next(model).items():
         model["series"][name]["deprecated"] = {**model["series"][name]["deprecated"], **removed}
+    for release in model["series"].values():
+        release["successors"] = successors(release)
+        release["gates_of_settings"] = gates(release)
     return model
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -43,12 +44,27 @@ def _of_series(model: dict[str, Any], series: str) -> dict[str, dict[str, str | 
     plain = {key for key in release["config_keys"] if "." not in key} - differing
     others = plain | {*release["deprecated"], *release["misread"], *release["flags_only"]} | NO_SETTINGS
     known_keys = dict.fromkeys([*release["config_keys"], *release.get("proxy_keys", [])])
-    return _table({**dict.fromkeys(others - KEYS_ONLY), **flags}, {**known_keys, **keys})
+    older = {old: keys[new] for old, new in successors(release).items()}
+    older_flags = {old: name for old, name in older.items() if old not in KEYS_ONLY}
+    older_keys = {old: name for old, name in older.items() if old in known_keys}
+    return _table({**dict.fromkeys(others - KEYS_ONLY), **older_flags, **flags}, {**known_keys, **older_keys, **keys})
 
 
 def _table(flags: dict[str, str | None], keys: dict[str, str | None]) -> dict[str, dict[str, str | None]]:
     variables = {variable(flag): name for flag, name in flags.items()}
     return {"flag": flags, "env": {**dict.fromkeys(VARIABLES_ONLY), **variables}, "key": keys}
+
+
+def successors(release: dict[str, Any]) -> dict[str, str]:
+    """Return the deprecated settings of a release with the keys that replace them. The release has both."""
+    found = {old: re.search(r"\buse ([\w.-]+)$", remedy) for old, remedy in release["deprecated"].items()}
+    return {old: use[1] for old, use in found.items() if use and use[1] in release["config_keys"]}
+
+
+def gates(release: dict[str, Any]) -> dict[str, str]:
+    """Return the deprecated settings of a release with the feature gates that replace them."""
+    found = {old: re.search(r"\buse feature-gates: (\w+)=", remedy) for old, remedy in release["deprecated"].items()}
+    return {old: use[1] for old, use in found.items() if use}
 
 
 def removed_in_next(model: dict[str, Any]) -> dict[str, dict[str, str]]:

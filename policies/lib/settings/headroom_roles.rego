@@ -16,6 +16,7 @@ package headroom.settings.headroom_roles
 
 import data.headroom.model
 import data.headroom.releases
+import data.headroom.releases.feature_gates
 import data.headroom.settings
 import data.headroom.units
 
@@ -82,7 +83,7 @@ member(variables, unknown) := {
 		{name: entry.name | some name, entry in extra},
 	),
 	"given": given,
-	"twice": {name: [sprintf("etcd_%s", [name]), extra[name].name] | some name, _ in pinned; extra[name]},
+	"twice": object.union(feature_gates.set_twice(release, given), _twice(pinned, entries)),
 	"limit": _limit(variables),
 	"data_size": _data_size(variables),
 	"unknown": {object.get(_variables, variable, trim_prefix(variable, "etcd_")) | some variable, _ in _without_value(variables, unknown)},
@@ -91,7 +92,15 @@ member(variables, unknown) := {
 	release := releases.nearest(version)
 	given := _given(release, _object(variables, "etcd_extra_config"))
 	pinned := {_variables[variable]: value | some variable, value in variables; _variables[variable]; value != null}
-	extra := _settings_given(release, given)
+	entries := _entries_given(release, given)
+	extra := {name: found[0] | some name, found in entries}
+}
+
+_twice(pinned, entries) := {name: places |
+	some name, found in entries
+	variable := [sprintf("etcd_%s", [name]) | pinned[name]]
+	places := array.concat(variable, [entry.name | some entry in found])
+	count(places) > 1
 }
 
 # The roles stop at a malformed variable, so nobody knows what its author will set instead.
@@ -129,8 +138,8 @@ _is_section(version, section, keys) if {
 	startswith(other, sprintf("%s.", [section]))
 }
 
-# A key may be given twice, within its section and as "section.key".
-_settings_given(version, given) := {name: entries[0] |
+# Canonical name → its entries. A key may be given twice: within its section and as "section.key", or under its deprecated name.
+_entries_given(version, given) := {name: entries |
 	count(given) > 0
 	canonical := model.spellings[releases.series(version)].key
 	some name in {canonical[entry.spelling] | some entry in given; entry.value != null}

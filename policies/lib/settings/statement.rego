@@ -10,6 +10,7 @@ package headroom.settings.statement
 import data.headroom.files
 import data.headroom.formats.config_file
 import data.headroom.releases
+import data.headroom.releases.feature_gates
 import data.headroom.releases.spelling
 
 # These differ between the members of a profile.
@@ -93,10 +94,11 @@ _no_limit(entries) := {"gomemlimit"} if {
 # Until 3.3 a flag wins over its variable.
 _twice(statement, entries) := {} if {
 	semver.compare(releases.parse(statement.version), "3.4.0") < 0
-} else := object.union(
+} else := object.union_n([
 	object.get(statement, "twice", {}),
 	{name: [entry.name | some entry in found] | some name, found in entries; count(found) > 1},
-)
+	feature_gates.set_twice(releases.nearest(statement.version), _effective(statement).given),
+])
 
 # `silent` lists settings that a distribution may set by itself. No finding reports them as unknown.
 _unknown(statement) := {name | some [name, _] in statement.unknown} | {name | some name in object.get(statement, "silent", [])}

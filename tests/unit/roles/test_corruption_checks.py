@@ -97,6 +97,17 @@ def rendered(version: str, wanted: Any, installed: list[str] | None, extra: dict
             {"experimental-initial-corrupt-check": False},
             {**OLD_CHECKS, "experimental-initial-corrupt-check": False},
         ),
+        # 3.6 exits if a setting of 3.5 is beside the gate that replaces it. After an upgrade the user may still have it.
+        ("3.6.16", None, [], OLD, OLD),
+        (
+            "3.6.16",
+            True,
+            None,
+            {"experimental-initial-corrupt-check": True},
+            {"experimental-initial-corrupt-check": True, "feature-gates": f"{STOP},CompactHashCheck=true"},
+        ),
+        ("3.6.16", True, None, OLD_CHECKS, OLD_CHECKS),
+        ("3.6.16", True, None, {**OLD_CHECKS, "feature-gates": "A=true"}, {**OLD_CHECKS, "feature-gates": "A=true"}),
     ],
 )
 def test_checks(version: str, wanted: Any, installed: list[str] | None, extra: dict[str, Any], expected: Any) -> None:

@@ -1,8 +1,9 @@
 # METADATA
 # title: Each setting is set once
 # description: |
-#   etcd exits if a setting is given both as a flag and in the environment. If a flag is repeated, etcd silently uses
-#   the last value. In other combinations, one of the two values also wins silently.
+#   etcd exits if a setting is given both as a flag and in the environment. 3.6 also exits if an experimental-* setting is beside the
+#   setting or the feature gate that replaces it. If a flag is repeated, etcd silently uses the last value. In other
+#   combinations, one of the two values also wins silently.
 # custom:
 #   id: flags/twice
 #   severity: deny

@@ -162,6 +162,42 @@ def test_check_config(version: str, config: Any, problem: str) -> None:
 
 def test_deprecated_keys_still_work() -> None:
     assert releases.check_config("3.6.16", {"experimental-snapshot-catch-up-entries": 5}) == []
+    gates = {"experimental-initial-corrupt-check": True, "feature-gates": "CompactHashCheck=true"}
+    assert releases.check_config("3.6.16", gates) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "old", "new"),
+    [
+        ({"snapshot-catchup-entries": 5}, {"experimental-snapshot-catch-up-entries": 5}, "snapshot-catchup-entries"),
+        (
+            {"peer-transport-security": {"skip-client-san-verification": True}},
+            {"experimental-peer-skip-client-san-verification": True},
+            "peer-transport-security.skip-client-san-verification",
+        ),
+        (
+            {"feature-gates": "InitialCorruptCheck=true"},
+            {"experimental-initial-corrupt-check": False},
+            "feature-gates (InitialCorruptCheck=true)",
+        ),
+        # etcd looks for the name anywhere in the text.
+        (
+            {"feature-gates": "LeaseCheckpointPersist=false"},
+            {"experimental-enable-lease-checkpoint": True},
+            "feature-gates (LeaseCheckpointPersist=false)",
+        ),
+    ],
+)
+def test_a_deprecated_key_beside_its_successor(config: dict[str, Any], old: dict[str, Any], new: str) -> None:
+    [key] = old
+    refused = f"{key}: etcd 3.6.16 exits if it is set beside {new}: remove {key}"
+    assert releases.check_config("3.6.16", {**config, **old}) == [refused]
+    assert releases.check_config("3.6.16", config) == releases.check_config("3.6.16", old) == []
+
+
+def test_the_setting_of_a_plan_beside_an_extra_key_of_its_old_name() -> None:
+    with pytest.raises(releases.BadConfig, match="exits if it is set beside snapshot-catchup-entries"):
+        releases.render_config("3.6.16", {"snapshot_catchup_entries": 5}, {"experimental-snapshot-catch-up-entries": 5})
 
 
 @pytest.mark.parametrize("series", list(SERIES))

@@ -1,0 +1,82 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Real etcd exits on the config files that check_config refuses, and takes those that it accepts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import check_config
+
+from bench.common.member import binary, releases
+from tests.integration.client import EVENT_SECONDS
+
+OLD, MIDDLE, NEW = releases()
+BOTH_FLAGS = "cannot specify both flags"
+BOTH_NAMES = "cannot set --experimental"
+# etcd looks at its data dir after it has checked its settings, and before it listens.
+ACCEPTED = "failed to list data directory"
+
+
+def answer(version: str, config: dict[str, Any], folder: Path) -> str:
+    """Return the output of an etcd that cannot start, because its data dir is a file."""
+    data = folder / "data"
+    data.touch()
+    path = folder / "etcd.yml"
+    path.write_text(json.dumps({"name": "m0", "data-dir": str(data), **config}), encoding="utf-8")
+    done = subprocess.run(
+        [str(binary(version)), "--config-file", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=EVENT_SECONDS,
+        env={},
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("version", "config", "said"),
+    [
+        (MIDDLE, {"experimental-snapshot-catch-up-entries": 5, "snapshot-catchup-entries": 5}, BOTH_NAMES),
+        (
+            MIDDLE,
+            {
+                "experimental-peer-skip-client-san-verification": True,
+                "peer-transport-security": {"skip-client-san-verification": True},
+            },
+            BOTH_NAMES,
+        ),
+        (
+            MIDDLE,
+            {"experimental-initial-corrupt-check": False, "feature-gates": "InitialCorruptCheck=true"},
+            BOTH_FLAGS,
+        ),
+        (
+            MIDDLE,
+            {"experimental-enable-lease-checkpoint": True, "feature-gates": "LeaseCheckpointPersist=false"},
+            BOTH_FLAGS,
+        ),
+    ],
+)
+def test_refused(version: str, config: dict[str, Any], said: str, tmp_path: Path) -> None:
+    assert len(check_config(version, config)) == 1
+    assert said in answer(version, config, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("version", "config"),
+    [
+        (MIDDLE, {"experimental-snapshot-catch-up-entries": 5}),
+        # What role etcd renders beside a setting of 3.5 that its user kept.
+        (MIDDLE, {"experimental-initial-corrupt-check": True, "feature-gates": "StopGRPCServiceOnDefrag=true"}),
+    ],
+)
+def test_accepted(version: str, config: dict[str, Any], tmp_path: Path) -> None:
+    assert check_config(version, config) == []
+    assert ACCEPTED in answer(version, config, tmp_path)
