@@ -24,8 +24,8 @@ ACCEPTED = "failed to list data directory"
 
 
 def answer(version: str, config: dict[str, Any], folder: Path) -> str:
-    """Return the output of an etcd that cannot start, because its data dir is a file."""
-    data = folder / "data"
+    """Return the output of an etcd that cannot start, because its data dir is a file unless config has another one."""
+    data = folder / "file"
     data.touch()
     path = folder / "etcd.yml"
     path.write_text(json.dumps({"name": "m0", "data-dir": str(data), **config}), encoding="utf-8")
@@ -80,3 +80,20 @@ def test_refused(version: str, config: dict[str, Any], said: str, tmp_path: Path
 def test_accepted(version: str, config: dict[str, Any], tmp_path: Path) -> None:
     assert check_config(version, config) == []
     assert ACCEPTED in answer(version, config, tmp_path)
+
+
+@pytest.mark.parametrize("version", [OLD, MIDDLE, NEW])
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("listen-client-urls", "must be provided for client url"),
+        ("listen-client-http-urls", "must be provided for client url"),
+        ("listen-peer-urls", "KeyFile and CertFile are not presented"),
+        ("listen-metrics-urls", "must be provided for metrics secure url"),
+    ],
+)
+def test_https_without_a_certificate(version: str, setting: str, said: str, tmp_path: Path) -> None:
+    """The rule flags/wrong_type denies it."""
+    urls = {"listen-client-urls": "http://127.0.0.1:0", "listen-peer-urls": "http://127.0.0.1:0"}
+    config = {**urls, "advertise-client-urls": "http://127.0.0.1:1", setting: "https://127.0.0.1:0"}
+    assert said in answer(version, {**config, "data-dir": str(tmp_path / "data")}, tmp_path)

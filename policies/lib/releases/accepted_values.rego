@@ -78,22 +78,27 @@ _form_expected(etcd, name, value) := _expected[name] if {
 	not _binds_names(etcd.version)
 	some url in split(value, ",")
 	_names_host(trim_space(url))
-} else := "cert-file and key-file, or auto-tls, beside URLs with https" if {
-	name in _client_urls
+} else := sprintf("%s and %s, or %s, beside URLs with https", [replace(needed, "_", "-") | some needed in _certificates[name]]) if {
 	some url in split(lower(value), ",")
 	startswith(trim_space(url), "https://")
-	_lacks_certificate(etcd)
+	lacks_certificate(etcd, name)
 }
 
-_client_urls := {"listen_client_http_urls", "listen_client_urls"}
+# Setting with URLs → what etcd needs to listen there with https: a certificate and its key, or the third setting.
+_certificates := object.union(
+	{name: ["cert_file", "key_file", "auto_tls"] | some name in ["listen_client_http_urls", "listen_client_urls", "listen_metrics_urls"]},
+	{"listen_peer_urls": ["peer_cert_file", "peer_key_file", "peer_auto_tls"]},
+)
 
-# Only where no other file can set it. Source: configureClientListeners in server/embed/etcd.go.
-_lacks_certificate(etcd) if {
+# Whether etcd exits if a setting has a URL with https, because it has no certificate. Only where no other file can set it.
+# Sources: configurePeerListeners, configureClientListeners and createMetricsListener in server/embed/etcd.go.
+lacks_certificate(etcd, urls) if {
 	etcd.complete
-	not object.get(etcd.settings, "auto_tls", false)
-	some setting in ["cert_file", "key_file"]
+	[cert_file, key_file, auto_tls] := _certificates[urls]
+	not object.get(etcd.settings, auto_tls, false)
+	some setting in [cert_file, key_file]
 	not etcd.names[setting]
-	count({setting, "auto_tls", "extra_config"} & etcd.unknown) == 0
+	count({setting, auto_tls, "extra_config"} & etcd.unknown) == 0
 }
 
 # Since 3.2, etcd binds to no name other than localhost. A placeholder is in capitals, or reads like "host_ip", "hostname", "10.0.0.x" or "a.b.c.d".

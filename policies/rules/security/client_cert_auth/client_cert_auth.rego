@@ -15,6 +15,7 @@
 package headroom.rules.security.client_cert_auth
 
 import data.headroom.clusters
+import data.headroom.releases.accepted_values
 import data.headroom.releases.spelling
 import data.headroom.result
 import data.headroom.settings
@@ -25,6 +26,7 @@ deny contains finding if some finding in result.findings("security/client_cert_a
 problems contains problem if {
 	some profile in clusters.profiles
 	some setting, port in {"client_cert_auth": "client", "peer_client_cert_auth": "peer"}
+	not _cannot_start(profile.etcd, setting)
 	[about, how] := _missing(profile.etcd, setting)
 	message := sprintf("%s %s, so anyone who reaches the %s port gets access", [_flag(setting), how, port])
 	problem := _solvable(result.problem(profile, about, message), profile.etcd.names, setting)
@@ -34,9 +36,16 @@ problems contains problem if {
 problems contains result.problem(profile, about, message) if {
 	some profile in clusters.profiles
 	some setting, authority in _ca_files
+	not _cannot_start(profile.etcd, setting)
 	[about, on, without] := _open_to_every_ca(profile.etcd, setting, authority)
 	not _signs_itself(profile.etcd, _auto_tls[setting])
 	message := sprintf("%s is on%s, but %s is not set%s, so etcd accepts certificates of every CA that the host trusts", [_flag(setting), on, _flag(authority), without])
+}
+
+# flags/wrong_type reports the missing certificate.
+_cannot_start(etcd, setting) if {
+	some urls in _open_urls(etcd, setting)
+	accepted_values.lacks_certificate(etcd, urls)
 }
 
 _auto_tls := {"client_cert_auth": "auto_tls", "peer_client_cert_auth": "peer_auto_tls"}
