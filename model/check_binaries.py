@@ -10,7 +10,8 @@ Nothing is started: every run ends in an error or with the version. For each bin
 
 - every flag of --help is known, and every known flag is taken;
 - every known config key is refused with a value of a wrong type, which shows that etcd reads it;
-- keys of other series, and removed ones, are ignored in silence.
+- keys of other series, and removed ones, are ignored in silence;
+- the feature gates are those of --help, and it refuses a gate of another name.
 """
 
 from __future__ import annotations
@@ -85,6 +86,17 @@ def check_flags(binary: Path, model: dict[str, Any], series: str) -> Iterator[st
             yield f"--{flag} should be gone, the binary takes it"
 
 
+def check_gates(binary: Path, model: dict[str, Any], series: str) -> Iterator[str]:
+    """Yield what is wrong about feature gates."""
+    known = set(model["series"][series]["feature_gates"])
+    for gate in sorted(known ^ set(re.findall(r"^\s+(\w+)=true\|false", run(binary, "--help"), re.MULTILINE))):
+        yield f"feature gate {gate} is only in {'releases.yml' if gate in known else '--help'}"
+    others = {gate for release in model["series"].values() for gate in release["feature_gates"]} - known
+    for gate in sorted(others | {"NoSuchGate"}) if known else ():
+        if "unrecognized feature gate" not in run(binary, f"--feature-gates={gate}=true", "--version"):
+            yield f"feature gate {gate} is not in releases.yml, the binary takes it"
+
+
 def check_keys(binary: Path, folder: Path, model: dict[str, Any], series: str) -> Iterator[str]:
     """Yield what is wrong about config keys."""
     known: dict[str, str] = model["series"][series]["config_keys"]
@@ -127,7 +139,11 @@ def main() -> int:
                 print(f"{path}: no etcd of a known series")
                 failed += 1
                 continue
-            problems = [*check_flags(binary, model, found[1]), *check_keys(binary, Path(folder), model, found[1])]
+            problems = [
+                *check_flags(binary, model, found[1]),
+                *check_gates(binary, model, found[1]),
+                *check_keys(binary, Path(folder), model, found[1]),
+            ]
         count = len(model["series"][found[1]]["config_keys"])
         print(f"etcd {found[1]}{found[2]}: {count} keys and {len(known_flags(model, found[1]))} flags asked for")
         for problem in problems:

@@ -62,6 +62,14 @@ def answer(version: str, config: dict[str, Any], folder: Path) -> str:
             {"experimental-enable-lease-checkpoint": True, "feature-gates": "LeaseCheckpointPersist=false"},
             BOTH_FLAGS,
         ),
+        (MIDDLE, {"feature-gates": "FastLeaseKeepAlive=true"}, "unrecognized feature gate"),
+        (NEW, {"feature-gates": "StopGRPCOnDefrag=true"}, "unrecognized feature gate"),
+        (NEW, {"feature-gates": "LeaseCheckpointPersist=true"}, "requires enabling feature gate LeaseCheckpoint"),
+        (
+            NEW,
+            {"feature-gates": "AllAlpha=true,LeaseCheckpoint=false"},
+            "requires enabling feature gate LeaseCheckpoint",
+        ),
     ],
 )
 def test_refused(version: str, config: dict[str, Any], said: str, tmp_path: Path) -> None:
@@ -73,6 +81,8 @@ def test_refused(version: str, config: dict[str, Any], said: str, tmp_path: Path
     ("version", "config"),
     [
         (MIDDLE, {"experimental-snapshot-catch-up-entries": 5}),
+        (NEW, {"feature-gates": "FastLeaseKeepAlive=false, PriorityRequest=T,"}),
+        (NEW, {"feature-gates": "AllAlpha=true,LeaseCheckpointPersist=true"}),
         # What role etcd renders beside a setting of 3.5 that its user kept.
         (MIDDLE, {"experimental-initial-corrupt-check": True, "feature-gates": "StopGRPCServiceOnDefrag=true"}),
     ],

@@ -15,6 +15,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import parse_duration
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import parse_size
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.refused_values import refused_values
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import BUGS, SERIES, SETTINGS
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})")
@@ -112,28 +113,7 @@ def check_config(version: str, config: Any) -> list[str]:
     release = SERIES[series(version)]
     if not isinstance(config, dict):
         return [f"the configuration of etcd must be a map, not {type(config).__name__}"]
-    return _check_map(version, release, config, "") + _check_pairs(version, release, config)
-
-
-def _check_pairs(version: str, release: dict[str, Any], config: dict[Any, Any]) -> list[str]:
-    """Report deprecated keys beside their successors, on which etcd exits.
-
-    Source: Config.Validate and SetFeatureGatesFromExperimentalFlags in embed/config.go of 3.6, which looks for the gate's name anywhere in the text.
-    """
-    gates = str(config.get("feature-gates", ""))
-    pairs = [(old, new) for old, new in release["successors"].items() if old in config and _has_key(config, new)]
-    pairs += [
-        (old, f"feature-gates ({gates})")
-        for old, gate in release["gates_of_settings"].items()
-        if old in config and gate in gates
-    ]
-    return [f"{old}: etcd {version} exits if it is set beside {new}: remove {old}" for old, new in pairs]
-
-
-def _has_key(config: dict[Any, Any], dotted: str) -> bool:
-    section, _, key = dotted.rpartition(".")
-    keys = config.get(section, {}) if section else config
-    return isinstance(keys, dict) and key in keys
+    return _check_map(version, release, config, "") + refused_values(version, release, config)
 
 
 def _check_map(version: str, release: dict[str, Any], config: dict[Any, Any], prefix: str) -> list[str]:

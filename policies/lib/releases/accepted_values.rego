@@ -5,6 +5,7 @@
 package headroom.releases.accepted_values
 
 import data.headroom.releases
+import data.headroom.releases.feature_gates
 import data.headroom.releases.spelling
 import data.headroom.releases.value_types
 import data.headroom.units
@@ -43,7 +44,6 @@ _expected := object.union(
 		"auth_token": "simple, or jwt with its options",
 		"auto_compaction_mode": "periodic or revision",
 		"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number, not negative",
-		"feature_gates": "names with true or false, such as InitialCorruptCheck=true,CompactHashCheck=true",
 		"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
 		"initial_cluster": "a URL with http or https and a port for each member, such as n1=https://10.0.0.1:2380",
 		"initial_cluster_state": "new or existing",
@@ -73,6 +73,8 @@ _ignores(etcd, "gomemlimit") if semver.compare(releases.parse(etcd.version), rel
 # Undefined if etcd accepts the form of a value.
 _form_expected(etcd, name, value) := _expected[name] if {
 	_has_wrong_form(name, value)
+} else := feature_gates.expected(etcd.version, value) if {
+	name == "feature_gates"
 } else := "URLs with an IP address or localhost, such as https://10.0.0.1:2379" if {
 	name in _listen_urls
 	not _binds_names(etcd.version)
@@ -139,7 +141,6 @@ _is_wrong_url(url) if {
 # Sources: NewTokenProvider in server/auth, tlsutil.GetTLSVersion, Config.Validate and parseCompactionRetention in server/embed, and readGOMEMLIMIT in Go's runtime.
 _forms := {
 	"auth_token": `^(simple|jwt)(,.*)?$`,
-	"feature_gates": sprintf(`^(%s)?(,(%s)?)*$`, [_gate, _gate]),
 	"tls_max_version": `^TLS1\.[23]$`,
 	"tls_min_version": `^TLS1\.[23]$`,
 	"auto_compaction_mode": `^(periodic|revision)$`,
@@ -151,8 +152,6 @@ _forms := {
 	"log_level": `^(?i)(debug|info|warn|warning|error|dpanic|panic|fatal)$`,
 	"gomemlimit": `^(off|[0-9]+(([KMGT]i)?B)?)$`,
 }
-
-_gate := `\s*\w+\s*=\s*(1|t|T|TRUE|true|True|0|f|F|FALSE|false|False)\s*`
 
 # Go's durations have no days.
 _form_meant("auto_compaction_retention", value) := sprintf("%dh", [to_number(days) * 24]) if {

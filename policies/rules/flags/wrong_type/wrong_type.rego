@@ -2,7 +2,7 @@
 # title: Every setting has the type that etcd expects
 # description: |
 #   etcd exits at start on a value of the wrong type: a quota of "8G" is a string, but etcd expects a number of bytes.
-#   It also exits on a value of another form: "1d" is not a duration in Go, which has no unit for days. A boolean flag takes its value
+#   It also exits on a value of another form and on unknown feature gates: "1d" is not a duration in Go, which has no unit for days. A boolean flag takes its value
 #   after "=" only: etcd exits on the word "true" in --client-cert-auth true. No shell splits an item of a list or removes
 #   its quotes: "--data-dir /data" is the name of one flag, which etcd does not have. A URL with https, for clients, peers
 #   or metrics, needs a certificate and its key: this is reported only if no other file can set them.

@@ -154,6 +154,27 @@ def test_render_refuses(version: str, settings: dict[str, Any], extra: dict[str,
         ("3.7.3", {"pre-vote": "yes"}, "pre-vote: 'yes' must be true or false"),
         ("3.7.3", {"socket-options": True}, "socket-options: must be a map of reuse-address, reuse-port"),
         ("3.7.3", ["a"], "the configuration of etcd must be a map, not list"),
+        (
+            "3.7.3",
+            {"feature-gates": "StopGRPCOnDefrag=true"},
+            "feature-gates: etcd 3.7.3 exits, as it has no gate StopGRPCOnDefrag: did you mean StopGRPCServiceOnDefrag?",
+        ),
+        (
+            "3.6.16",
+            {"feature-gates": "CompactHashCheck=true, Quick=true"},
+            "feature-gates: etcd 3.6.16 exits, as it has no gate Quick: it has AllAlpha, AllBeta, CompactHashCheck, InitialCorruptCheck, "
+            "LeaseCheckpoint, LeaseCheckpointPersist, SetMemberLocalAddr, StopGRPCServiceOnDefrag, TxnModeWriteWithSharedBuffer",
+        ),
+        (
+            "3.6.16",
+            {"feature-gates": "CompactHashCheck"},
+            "feature-gates: 'CompactHashCheck' must be a name with true or false, such as AllAlpha=true",
+        ),
+        (
+            "3.7.3",
+            {"feature-gates": "LeaseCheckpointPersist=true"},
+            "feature-gates: etcd 3.7.3 exits, as LeaseCheckpointPersist needs LeaseCheckpoint: add LeaseCheckpoint=true",
+        ),
     ],
 )
 def test_check_config(version: str, config: Any, problem: str) -> None:
@@ -164,6 +185,20 @@ def test_deprecated_keys_still_work() -> None:
     assert releases.check_config("3.6.16", {"experimental-snapshot-catch-up-entries": 5}) == []
     gates = {"experimental-initial-corrupt-check": True, "feature-gates": "CompactHashCheck=true"}
     assert releases.check_config("3.6.16", gates) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "gates"),
+    [
+        ("3.7.3", "FastLeaseKeepAlive=false,PriorityRequest=T,"),
+        ("3.6.16", "LeaseCheckpoint=true, LeaseCheckpointPersist=true"),
+        ("3.6.16", "AllAlpha=true,LeaseCheckpointPersist=true"),
+        ("3.6.16", "LeaseCheckpointPersist=false"),
+        ("3.6.16", ""),
+    ],
+)
+def test_feature_gates_that_etcd_takes(version: str, gates: str) -> None:
+    assert releases.check_config(version, {"feature-gates": gates}) == []
 
 
 @pytest.mark.parametrize(
@@ -206,7 +241,8 @@ def test_every_setting_renders_to_a_key_that_the_series_knows(series: str) -> No
     for name, entry in SETTINGS.items():
         here = entry.get(series)
         if here is not None and here["key"] is not None:
-            assert releases.render_config(SERIES[series]["newest"], {name: values[here["type"]]}) != {}, name
+            value = "CompactHashCheck=true" if name == "feature_gates" else values[here["type"]]
+            assert releases.render_config(SERIES[series]["newest"], {name: value}) != {}, name
 
 
 @pytest.mark.parametrize(
