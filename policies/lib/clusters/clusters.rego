@@ -9,6 +9,7 @@ import data.headroom.formats
 import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.releases
+import data.headroom.settings
 import data.headroom.settings.dispatch
 import data.headroom.text
 
@@ -205,4 +206,17 @@ differing(values) := concat(" and ", sort(texts)) if {
 		some value in distinct
 		hosts := {host | some entry in values; entry.value == value; some host in entry.hosts}
 	}
+}
+
+# The hosts of a profile that a defect may concern. auth: whether only members that use etcd's own users and roles have it, which an API server
+# of Kubernetes does not use, nor a cluster with etcd_auth_enabled set to false.
+concerned(profile, false) := profile.hosts
+
+concerned(profile, true) := set() if {
+	profile.etcd.kubernetes
+} else := profile.hosts - object.get(_without_auth, [profile.inventory], set())
+
+_without_auth := {name: union(sets) |
+	some name in {found.inventory | some found in host_profiles}
+	sets := {found.hosts | some found in host_profiles; found.inventory == name; settings.is_false(found.facts.auth)}
 }

@@ -3,7 +3,7 @@
 # description: |
 #   Patch releases fix stale reads, lost watch events, members that cannot be added, and lesser vulnerabilities. This
 #   rule names the most serious defects that affect the member. It skips defects of users and roles if the client is
-#   known to be a Kubernetes API server, which does not use them.
+#   known to be a Kubernetes API server, which does not use them, or if etcd_auth_enabled is false.
 # custom:
 #   id: version/known_defects
 #   severity: warn
@@ -46,13 +46,9 @@ _qualified(problem, bugs) := result.assuming(problem, "etcd's own users and role
 _shown := 3
 
 _concerns(profile, condition) if {
-	_auth_is_possible(profile.etcd, object.get(condition, "auth", false))
+	count(clusters.concerned(profile, object.get(condition, "auth", false))) > 0
 	profile.members <= object.get(condition, "max_members", profile.members)
 }
-
-_auth_is_possible(_, false)
-
-_auth_is_possible(etcd, true) if not etcd.kubernetes
 
 _more(number) := "" if number <= 0
 
