@@ -18,7 +18,7 @@ import data.headroom.settings
 
 warn contains finding if some finding in result.findings("topology/election_ratio", problems)
 
-problems contains result.with_value(result.problem(profile, election_origin, text), heartbeat * 10) if {
+problems contains _solvable(result.problem(profile, election_origin, text), heartbeat * 10) if {
 	some profile in clusters.profiles
 	[heartbeat, heartbeat_origin] := settings.effective_number(profile.etcd, "heartbeat_interval")
 	[election, election_origin] := settings.effective_number(profile.etcd, "election_timeout")
@@ -26,15 +26,28 @@ problems contains result.with_value(result.problem(profile, election_origin, tex
 
 	# Below five heartbeats etcd does not start: topology/election_refused reports that.
 	election >= heartbeat * 5
-	text := sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)%s", [
+	text := sprintf("election-timeout is %d ms (%s), under %d times the heartbeat-interval of %d ms (%s)%s%s", [
 		election,
 		election_origin,
 		threshold.election_ratio,
 		heartbeat,
 		heartbeat_origin,
 		_where(election_origin),
+		_too_slow(heartbeat),
 	])
 }
+
+# Source: maxElectionMs in server/embed/config.go.
+_longest := 50000
+
+# Where etcd accepts the timeout, the fix is a value.
+_solvable(problem, timeout) := problem if {
+	timeout > _longest
+} else := result.with_value(problem, timeout)
+
+_too_slow(heartbeat) := sprintf("; etcd accepts an election-timeout of %d ms at most, so lower the heartbeat-interval to %d ms or less", [_longest, _longest / 10]) if {
+	heartbeat * 10 > _longest
+} else := ""
 
 # Some roles fix both.
 _where(origin) := "; the role's template has to set others" if {

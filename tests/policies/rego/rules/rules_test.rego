@@ -40,7 +40,13 @@ test_every_rule_has_cases if {
 _finds(case) if {
 	found := _findings(case)
 	_compared(found, case.finds) == {text | some text in case.finds}
+	_sets_as_wanted(found, case)
 }
+
+# The values that the findings suggest.
+_sets_as_wanted(found, case) if {finding.fix.set | some finding in found} == {values | some values in case.sets}
+
+_sets_as_wanted(_, case) if not case.sets
 
 _clean(case) if count(_findings(case)) == 0
 
