@@ -87,6 +87,11 @@ CASES = {
         [],
         "3.7.3",
     ),
+    "only another host saw an answer, and no unit names a release": (
+        [host("", SILENT), host("", ["3.5.35", "3.5.35", None]), host("", SILENT)],
+        [],
+        "3.5.35",
+    ),
     "it lost its data": (
         [host("3.6.16", LOWER), host("3.6.16", LOWER), host("3.7.3", SILENT, present=False)],
         [],
