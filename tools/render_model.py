@@ -135,6 +135,7 @@ def load() -> dict[str, Any]:
         "go_page": memory["go_page"],
         "workload": inputs["workload"],
         "estimate_settings": inputs["settings"],
+        "role_settings": inputs["role_settings"],
         "plan": {
             name: {key: by_series(value, name) for key, value in inputs["plan"].items()} for name in releases["series"]
         },

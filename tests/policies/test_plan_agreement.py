@@ -13,6 +13,9 @@ import random
 import subprocess
 from typing import Any
 
+import yaml
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import OWNED, BadConfig, render_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, budgets, plan
 
@@ -183,3 +186,24 @@ def fits_defaults(budget: str) -> bool:
     except PlanInfeasible:
         return False
     return True
+
+
+def test_linter_knows_the_settings_that_the_role_refuses_as_extra_keys() -> None:
+    listed = yaml.safe_load((REPOSITORY / "model/inputs.yml").read_text(encoding="utf-8"))["role_settings"]
+    variables = yaml.safe_load((REPOSITORY / "roles/etcd/vars/main/settings.yml").read_text(encoding="utf-8"))
+    settings = {
+        **dict.fromkeys(variables["_etcd_base_settings"], "x"),
+        "wal_dir": "x",
+        **plan("3.7.3", {}, 1, "2GB")["settings"],
+    }
+    refused = set()
+    for name, spellings in SETTINGS.items():
+        key = spellings.get("3.7", {}).get("key")
+        if key is None or "." in key:
+            continue
+        try:
+            render_config("3.7.3", settings, {key: "x"})
+        except BadConfig as error:
+            if f"{key}: set twice" in str(error) or f"{key}: {OWNED.get(key)}" in str(error):
+                refused.add(name)
+    assert refused == {*listed["same"], *listed["other"]}

@@ -13,6 +13,7 @@ import data.headroom.inventory
 import data.headroom.inventory.folder
 import data.headroom.model
 import data.headroom.releases
+import data.headroom.releases.spelling
 import data.headroom.settings.detect
 import data.headroom.text
 import data.headroom.waivers
@@ -30,9 +31,16 @@ cluster_problem(inventory_name, hosts, about, message) := {
 }
 
 # A problem with the value that fixes it. For a role's default there is none, because no variable contains it.
-with_value(solvable, value) := object.union(solvable, {"set": {solvable.about: value}}) if {
+with_value(solvable, value) := object.union(solvable, {"set": {_settable(solvable.about): value}}) if {
 	not contains(solvable.about, " ")
 } else := solvable
+
+# Headroom's role refuses some keys of etcd_extra_config, and has variables for them.
+_settable(about) := sprintf("etcd_%s", [name]) if {
+	[_, key] := regex.find_all_string_submatch_n(`^etcd_extra_config\["([^"]+)"\]$`, about, 1)[0]
+	name := spelling.setting(null, "key", key)
+	name in model.role_settings.same
+} else := about
 
 # A problem that the newest release of the series fixes. Files other than inventories have the release in an image, or not at all.
 with_upgrade(solvable, version) := with_value(solvable, newest) if {

@@ -5,7 +5,8 @@
 #
 #   `member` describes etcd itself: version; planned (the plan chooses what is not pinned); workload; settings (canonical name → value, with
 #   gogc, gomemlimit, memory_high and memory_max); names (canonical name → what the user calls it); given (the settings as releases.spelling
-#   knows them, [{name, form, spelling, value}]); twice (canonical name → the places that set it, if there are several); config_file (what
+#   knows them, [{name, form, spelling, value}]); twice (canonical name → the places that set it, if there are several); owned (canonical name → the entry of etcd_extra_config with a
+#   setting that the role sets, and `instead`); config_file (what
 #   passes etcd a config file); limit ({name, bytes}); data_size (bytes of the data volume, else null); unknown (canonical names without a
 #   known value; extra_config stands for any setting). Members from other formats also have format, kubernetes (an API server compacts this
 #   etcd), default_limit (a limit of the role that may apply), complete (nothing else can set a
@@ -83,6 +84,11 @@ member(variables, unknown) := {
 		{name: entry.name | some name, entry in extra},
 	),
 	"given": given,
+	"owned": {name: owned |
+		some name, found in entries
+		not pinned[name]
+		owned := object.union(found[0], {"instead": _instead[name]})
+	},
 	"twice": object.union(feature_gates.set_twice(release, given), _twice(pinned, entries)),
 	"limit": _limit(variables),
 	"data_size": _data_size(variables),
@@ -95,6 +101,9 @@ member(variables, unknown) := {
 	entries := _entries_given(release, given)
 	extra := {name: found[0] | some name, found in entries}
 }
+
+# Canonical name → what to do instead of etcd_extra_config, in which the role refuses it.
+_instead := object.union(model.role_settings.other, {name: sprintf("set etcd_%s", [name]) | some name in model.role_settings.same})
 
 _twice(pinned, entries) := {name: places |
 	some name, found in entries
