@@ -18,6 +18,7 @@ from tests.integration.client import EVENT_SECONDS
 
 OLD, MIDDLE, NEW = releases()
 BOTH_FLAGS = "cannot specify both flags"
+SUITES = ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]
 BOTH_NAMES = "cannot set --experimental"
 # etcd looks at its data dir after it has checked its settings, and before it listens.
 ACCEPTED = "failed to list data directory"
@@ -64,6 +65,10 @@ def answer(version: str, config: dict[str, Any], folder: Path) -> str:
         ),
         (MIDDLE, {"feature-gates": "FastLeaseKeepAlive=true"}, "unrecognized feature gate"),
         (NEW, {"feature-gates": "StopGRPCOnDefrag=true"}, "unrecognized feature gate"),
+        (OLD, {"tls-min-version": "TLS1.3", "tls-max-version": "TLS1.2"}, "is greater than max version"),
+        (NEW, {"tls-min-version": "TLS1.3", "cipher-suites": SUITES}, "cipher suites cannot be configured"),
+        (OLD, {"experimental-compact-hash-check-time": 0}, "must be >0"),
+        (NEW, {"compact-hash-check-time": 0}, "must be >0"),
         (NEW, {"feature-gates": "LeaseCheckpointPersist=true"}, "requires enabling feature gate LeaseCheckpoint"),
         (
             NEW,
@@ -82,6 +87,8 @@ def test_refused(version: str, config: dict[str, Any], said: str, tmp_path: Path
     [
         (MIDDLE, {"experimental-snapshot-catch-up-entries": 5}),
         (NEW, {"feature-gates": "FastLeaseKeepAlive=false, PriorityRequest=T,"}),
+        (NEW, {"tls-min-version": "TLS1.3", "tls-max-version": "TLS1.3", "cipher-suites": []}),
+        (NEW, {"tls-max-version": "TLS1.2", "cipher-suites": SUITES, "compact-hash-check-time": 1}),
         (NEW, {"feature-gates": "AllAlpha=true,LeaseCheckpointPersist=true"}),
         # What role etcd renders beside a setting of 3.5 that its user kept.
         (MIDDLE, {"experimental-initial-corrupt-check": True, "feature-gates": "StopGRPCServiceOnDefrag=true"}),

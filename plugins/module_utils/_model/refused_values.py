@@ -21,7 +21,8 @@ def refused_values(version: str, release: dict[str, Any], config: dict[Any, Any]
 
     release: the entry of SERIES. config: a map with etcd's own keys, of which any may still have a wrong type.
     """
-    return _pairs(version, release, config) + _gates(version, release, config)
+    found = _pairs(version, release, config) + _gates(version, release, config)
+    return found + _tls(version, config) + _times(version, config)
 
 
 def _pairs(version: str, release: dict[str, Any], config: dict[Any, Any]) -> list[str]:
@@ -66,3 +67,27 @@ def _gates(version: str, release: dict[str, Any], config: dict[Any, Any]) -> lis
             "add LeaseCheckpoint=true"
         )
     return problems
+
+
+def _tls(version: str, config: dict[Any, Any]) -> list[str]:
+    if config.get("tls-min-version") != "TLS1.3":
+        return []
+    problems = []
+    if config.get("tls-max-version") == "TLS1.2":
+        problems.append(
+            f"tls-min-version: etcd {version} exits, as TLS1.3 is above the tls-max-version of TLS1.2: lower it"
+        )
+    if config.get("cipher-suites"):
+        problems.append(
+            f"cipher-suites: etcd {version} exits if they are set beside a tls-min-version of TLS1.3: remove them"
+        )
+    return problems
+
+
+def _times(version: str, config: dict[Any, Any]) -> list[str]:
+    keys = ("compact-hash-check-time", "experimental-compact-hash-check-time")
+    return [
+        f"{key}: {config[key]!r} must be above 0, or etcd {version} exits; 60000000000, a minute, is its default"
+        for key in keys
+        if type(config.get(key)) is int and config[key] <= 0
+    ]

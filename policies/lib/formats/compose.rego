@@ -82,7 +82,7 @@ _statement(service) := statement_builder.build("compose", container.unless_confi
 	{
 		"given": array.concat(command_line.flags(_words(service)), container.environment_of_image(object.get(service, "image", null), _words(service), environment)),
 		"unknown": object.union_n([container.inherited(environment), container.placeholders(_words(service)), _other_files(service)]),
-		"twice": container.repeated(_words(service)),
+		"twice": object.union(container.repeated(_words(service)), container.emptied(_words(service), environment)),
 	},
 	_release(service),
 	_completeness(service),

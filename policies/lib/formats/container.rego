@@ -111,6 +111,23 @@ repeated(command) := {name: [entry.name, variable] |
 	name := spelling.setting(null, "flag", entry.spelling)
 }
 
+# Setting → [flag, variable] for empty variables beside a flag. Alone, etcd ignores an empty variable; beside its flag, it exits, unless it has a
+# config file. Source: verifyEnv in pkg/flags/flag.go.
+emptied(command, variables) := {lower(trim_prefix(variable, "ETCD_")): [min(found), sprintf("%s (empty)", [variable])] |
+	some variable, "" in variables
+	flags := command_line.flags(command)
+	found := {entry.name | some entry in flags; variable == sprintf("ETCD_%s", [upper(replace(entry.spelling, "-", "_"))])}
+	count(found) > 0
+	not _has_config_file(flags, variables)
+}
+
+_has_config_file(_, variables) if variables.ETCD_CONFIG_FILE
+
+_has_config_file(flags, _) if {
+	some entry in flags
+	entry.spelling == "config-file"
+}
+
 _exports_sourced(before) if {
 	count({word | some word in before; regex.match(`^(.*/)?(env|unset|sudo|doas|su|runuser)$`, word)}) == 0
 	some start, "set" in before

@@ -110,7 +110,7 @@ _statement(document, spec) := statement_builder.build("manifest", container.unle
 		"silent": _silent(spec),
 		"alone": _is_alone(document, spec),
 		"replicas": _replicas(document),
-		"twice": container.repeated(_words(spec)),
+		"twice": object.union(container.repeated(_words(spec)), container.emptied(_words(spec), environment)),
 	},
 	_release(spec),
 	_limit(spec),

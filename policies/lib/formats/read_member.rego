@@ -81,10 +81,10 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 	},
 	_release(member),
 	_data_on_host(member),
-	{"twice": {name: [sprintf("--%s", [flag]), variable] |
+	{"twice": object.union(container.emptied(member.command, member.environment), {name: [sprintf("--%s", [flag]), variable] |
 		some flag, variable in object.get(member, "twice", {})
 		name := spelling.setting(null, "flag", flag)
-	}},
+	})},
 	_limit(member.limit),
 	_memlock(member.memlock),
 ])))}

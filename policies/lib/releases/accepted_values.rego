@@ -15,6 +15,13 @@ import data.headroom.units
 refusal(etcd, entry) := object.union({"expected": value_types.describe(entry.form, kind)}, _meant(_kind_meant(etcd, entry, kind))) if {
 	kind := spelling.type_of(etcd.release, entry.form, entry.spelling)
 	not spelling.is_readable(entry.form, kind, entry.value)
+} else := {"expected": sprintf("one of %s", [concat(", ", sort(words))])} if {
+	# A config file may have any word.
+	entry.form != "key"
+	spelling.setting(etcd.release, entry.form, entry.spelling) == "v2_deprecation"
+	words := _v2_deprecations(etcd.release)
+	not regex.match(`[$%@<>{]`, entry.value)
+	count({word | some word in split(entry.value, ",")} - words) > 0
 } else := object.union({"expected": _form_expected(etcd, name, value)}, _meant([meant | meant := _form_meant(name, value)])) if {
 	name := spelling.setting(etcd.release, entry.form, entry.spelling)
 	value := spelling.as_text(entry.value)
@@ -36,6 +43,12 @@ _kind_meant(etcd, entry, kind) := [meant |
 	units.parse_duration(entry.value)
 } else := [meant | meant := value_types.meant(entry.value, kind)]
 
+# Source: newConfig in server/etcdmain/config.go.
+_v2_deprecations(release) := words if {
+	releases.numbers(release) >= [3, 6]
+	words := {"gone", "write-only", "write-only-drop-data", "write-only-skip-check"}
+} else := {"gone", "not-yet", "write-only", "write-only-drop-data", "write-only-skip-check"}
+
 # etcd expects a number of these.
 _milliseconds := {"heartbeat_interval", "election_timeout"}
 
@@ -43,6 +56,7 @@ _expected := object.union(
 	{
 		"auth_token": "simple, or jwt with its options",
 		"auto_compaction_mode": "periodic or revision",
+		"compact_hash_check_time": "a duration above 0",
 		"auto_compaction_retention": "a duration with its unit, such as 5m, or a whole number, not negative",
 		"gomemlimit": "a whole number of bytes, perhaps with KiB, MiB, GiB or TiB",
 		"initial_cluster": "a URL with http or https and a port for each member, such as n1=https://10.0.0.1:2380",
@@ -75,6 +89,8 @@ _form_expected(etcd, name, value) := _expected[name] if {
 	_has_wrong_form(name, value)
 } else := feature_gates.expected(etcd.version, value) if {
 	name == "feature_gates"
+} else := _expected_beside(etcd, name, value) if {
+	name in {"cipher_suites", "tls_min_version"}
 } else := "URLs with an IP address or localhost, such as https://10.0.0.1:2379" if {
 	name in _listen_urls
 	not _binds_names(etcd.version)
@@ -84,6 +100,16 @@ _form_expected(etcd, name, value) := _expected[name] if {
 	some url in split(lower(value), ",")
 	startswith(trim_space(url), "https://")
 	lacks_certificate(etcd, name)
+}
+
+# Source: Config.Validate in server/embed/config.go.
+_expected_beside(etcd, "tls_min_version", "TLS1.3") := sprintf("at most the tls-max-version, which is TLS1.2 (%s)", [etcd.names.tls_max_version]) if {
+	etcd.settings.tls_max_version == "TLS1.2"
+}
+
+_expected_beside(etcd, "cipher_suites", value) := sprintf("none beside a tls-min-version of TLS1.3 (%s)", [etcd.names.tls_min_version]) if {
+	value != "[]"
+	etcd.settings.tls_min_version == "TLS1.3"
 }
 
 # Setting with URLs → what etcd needs to listen there with https: a certificate and its key, or the third setting.
@@ -141,6 +167,8 @@ _is_wrong_url(url) if {
 # Sources: NewTokenProvider in server/auth, tlsutil.GetTLSVersion, Config.Validate and parseCompactionRetention in server/embed, and readGOMEMLIMIT in Go's runtime.
 _forms := {
 	"auth_token": `^(simple|jwt)(,.*)?$`,
+	# As text of a flag, or in nanoseconds.
+	"compact_hash_check_time": `^\+?[0-9a-zµμ.]*[1-9]`,
 	"tls_max_version": `^TLS1\.[23]$`,
 	"tls_min_version": `^TLS1\.[23]$`,
 	"auto_compaction_mode": `^(periodic|revision)$`,

@@ -156,6 +156,26 @@ def test_render_refuses(version: str, settings: dict[str, Any], extra: dict[str,
         ("3.7.3", ["a"], "the configuration of etcd must be a map, not list"),
         (
             "3.7.3",
+            {"tls-min-version": "TLS1.3", "tls-max-version": "TLS1.2"},
+            "tls-min-version: etcd 3.7.3 exits, as TLS1.3 is above the tls-max-version of TLS1.2: lower it",
+        ),
+        (
+            "3.5.35",
+            {"tls-min-version": "TLS1.3", "cipher-suites": ["TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]},
+            "cipher-suites: etcd 3.5.35 exits if they are set beside a tls-min-version of TLS1.3: remove them",
+        ),
+        (
+            "3.6.16",
+            {"compact-hash-check-time": 0},
+            "compact-hash-check-time: 0 must be above 0, or etcd 3.6.16 exits; 60000000000, a minute, is its default",
+        ),
+        (
+            "3.5.35",
+            {"experimental-compact-hash-check-time": -1},
+            "experimental-compact-hash-check-time: -1 must be above 0, or etcd 3.5.35 exits; 60000000000, a minute, is its default",
+        ),
+        (
+            "3.7.3",
             {"feature-gates": "StopGRPCOnDefrag=true"},
             "feature-gates: etcd 3.7.3 exits, as it has no gate StopGRPCOnDefrag: did you mean StopGRPCServiceOnDefrag?",
         ),
