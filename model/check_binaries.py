@@ -78,7 +78,7 @@ def check_flags(binary: Path, model: dict[str, Any], series: str) -> Iterator[st
     listed = set(re.findall(r"^  --([a-z0-9-]+)", run(binary, "--help"), re.MULTILINE)) - set(release["help_only"])
     for flag in sorted(listed - known - set(release["deprecated"]) - set(release["misread"])):
         yield f"--{flag} is in --help, releases.yml does not know it"
-    for flag in sorted(known):
+    for flag in sorted(known | set(model["ignored_flags"])):
         if "provided but not defined" in run(binary, f"--{flag}=x", "--version"):
             yield f"--{flag} is in releases.yml, the binary does not take it"
     for flag in sorted(set(release["help_only"]) | set(release["removed"])):

@@ -122,6 +122,7 @@ def load() -> dict[str, Any]:
         },
         "older": {name: spellings_of(older) for name, older in releases["older"].items()},
         "settings": expand_settings(releases, keys),
+        "ignored_flags": releases["ignored_flags"],
         # The sources are for the page, docs/policies/defects.md.
         "bugs": [{key: value for key, value in bug.items() if key != "source"} for bug in releases["bugs"]],
         "constants": {

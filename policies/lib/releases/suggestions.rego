@@ -22,11 +22,16 @@ remedy(version, given) := "" if {
 } else := _remedy(version, given, spelling.as_flag(given.form, given.spelling))
 
 # Whether a config file or the environment sets something that this release does not have: a setting of another series, or a
-# variable that merely begins with ETCD_. Such a setting needs no denial.
+# variable that merely begins with ETCD_, or a flag is one that etcd takes and ignores. Such a setting needs no denial.
 is_without_effect(version, given) if {
 	given.form != "flag"
 	spelling.is_of_any_series(given.form, given.spelling)
 	not regex.match(`use |called |resets`, remedy(version, given))
+}
+
+is_without_effect(_, given) if {
+	given.form == "flag"
+	given.spelling in model.ignored_flags
 }
 
 is_without_effect(version, given) if {

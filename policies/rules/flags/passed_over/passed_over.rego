@@ -2,7 +2,8 @@
 # title: Every setting has an effect
 # description: |
 #   etcd ignores keys of its config file and variables that its release does not know: the v2 proxy since 3.6, debug since 3.5, or
-#   variables of other programs that begin with ETCD_. They have no effect, but look like settings.
+#   variables of other programs that begin with ETCD_. It also ignores some flags of its first releases, such as --snapshot.
+#   They have no effect, but look like settings.
 # custom:
 #   id: flags/passed_over
 #   severity: warn
