@@ -13,8 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.common import write_limits
 from bench.common.campaign.hosts import container, follower, in_network, inside, leader, podman, process
 from bench.common.lab import PROJECT, addresses
+from bench.common.write_limits import WriteLimits
 
 # Seconds for which a host or a network is unreachable. A play has to wait that long.
 AWAY_SECONDS = 20.0
@@ -30,7 +32,6 @@ for path in $(sed -n 's#^/dev/disk/by-id/virtio-etcd-[a-z]* \\([^ ]*\\) .*#\\1#p
 {(PROJECT / "lab" / "cancel_device_jobs").read_text()}
 systemctl start --no-block etcd || true
 """
-BLKIO = Path("/sys/fs/cgroup/blkio")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,10 @@ def empty_disk(host: str) -> None:
 
 
 class SlowDisk:
-    """Limits the writes per second of a member to its volumes, and again after systemd replaced its control group."""
+    """Limits the writes per second of a member to its volumes, and again after systemd replaced its control group.
+
+    With version 2 of control groups it limits those of the whole host: only the member writes to the volumes.
+    """
 
     def __init__(self) -> None:
         self._done = threading.Event()
@@ -98,12 +102,12 @@ class SlowDisk:
     def begin(self, host: str) -> None:
         """Slow the disks down."""
         self._done = threading.Event()
-        group = self._group(host)
+        limits = self._limits(host)
         devices = inside(host, "stat -L -c '%Hr:%Lr' /dev/disk/by-id/virtio-etcd-*").split()
-        if not group.parent.exists():
-            raise RuntimeError(f"{group.parent}: this machine has no blkio controller of cgroup v1")
-        self._limit(group, devices, SLOW_WRITES)
-        self._thread = threading.Thread(target=self._hold, args=(group, devices), daemon=True)
+        if limits.version == 2 and not limits.file.exists():
+            raise RuntimeError(f"{limits.file} is missing: the controller io is not enabled for the hosts of the lab")
+        self._limit(limits, devices, SLOW_WRITES)
+        self._thread = threading.Thread(target=self._hold, args=(limits, devices), daemon=True)
         self._thread.start()
 
     def end(self, host: str) -> None:
@@ -111,24 +115,23 @@ class SlowDisk:
         self._done.set()
         if self._thread:
             self._thread.join()
-        group = self._group(host)
-        self._limit(group, inside(host, "stat -L -c '%Hr:%Lr' /dev/disk/by-id/virtio-etcd-*").split(), 0)
+        limits = self._limits(host)
+        self._limit(limits, inside(host, "stat -L -c '%Hr:%Lr' /dev/disk/by-id/virtio-etcd-*").split(), 0)
 
-    def _hold(self, group: Path, devices: list[str]) -> None:
+    def _hold(self, limits: WriteLimits, devices: list[str]) -> None:
         while not self._done.wait(0.5):
-            self._limit(group, devices, SLOW_WRITES)
+            self._limit(limits, devices, SLOW_WRITES)
 
     @staticmethod
-    def _group(host: str) -> Path:
-        lines = Path(f"/proc/{process(host)}/cgroup").read_text().splitlines()
-        [path] = [line.split(":", 2)[2] for line in lines if line.split(":", 2)[1] == "blkio"]
-        return BLKIO / path.strip("/").removesuffix("/init.scope") / "system.slice" / "etcd.service"
+    def _limits(host: str) -> WriteLimits:
+        limits = write_limits.of_process(Path(f"/proc/{process(host)}/cgroup").read_text())
+        return limits.narrowed(f"{limits.group}/system.slice/etcd.service")
 
     @staticmethod
-    def _limit(group: Path, devices: list[str], writes: int) -> None:
+    def _limit(limits: WriteLimits, devices: list[str], writes: int) -> None:
         for device in devices:
             with contextlib.suppress(OSError):  # the member is stopped
-                (group / "blkio.throttle.write_iops_device").write_text(f"{device} {writes}")
+                limits.file.write_text(limits.line(device, writes))
 
 
 def cut_off(host: str) -> None:

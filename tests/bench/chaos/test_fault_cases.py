@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+import os
 import random
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from bench.chaos.cases import BEFORE, SAMPLE, before_effects, in_turn, middles, of_operation, plan, seconds_of
 from bench.chaos.operations import OPERATIONS
 from bench.chaos.plays import BUMP, Restore
+from bench.common import write_limits
+from bench.common.campaign import faults, play
 from bench.common.campaign import measure as measuring
-from bench.common.campaign import play
 from bench.common.campaign.case import KILL, UNDISTURBED, Case, parse_case
 from bench.common.campaign.client import Write
 from bench.common.campaign.faults import BY_NAME, Injection
@@ -21,6 +25,7 @@ from bench.common.campaign.operation import Lab, Operation
 from bench.common.campaign.play import Outcome, Point, Step, parse_point, parse_trace
 from bench.common.campaign.walk import AFTER, MIDDLE
 from bench.common.lab import PROJECT
+from bench.common.write_limits import WriteLimits, writes_of
 
 TRACE = """{"task": "Look", "nth": 1, "action": "ansible.builtin.stat", "at": 1.0}
 {"task": "Write", "nth": 1, "action": "ansible.builtin.copy", "at": 2.0}
@@ -145,6 +150,36 @@ def test_one_run_after_the_other_is_killed(codes: list[int | None], kills: list[
         and [one.said for one in killed] == ["killed in: b"] * (codes.count(None) - 1 if None in codes else 0)
     )
     assert asked == {0: ["a"], 1: ["a", ""], None: ["a", "b", ""][: len(codes)] if kills else ["case", ""]}[codes[0]]
+
+
+def slow_disk(monkeypatch: pytest.MonkeyPatch, top: Path) -> Injection:
+    """Return the fault on a host whose control group of version 2 is below `top`."""
+    monkeypatch.setattr(write_limits, "TOP", top)
+    monkeypatch.setattr(write_limits, "of_process", lambda _cgroup: WriteLimits(2, "/lab/a"))
+    monkeypatch.setattr(faults, "process", lambda _host: os.getpid())
+    monkeypatch.setattr(faults, "inside", lambda _host, _script: "7:3\n")
+    return Injection(replace(BY_NAME["disk slow"], target=lambda: "etcd-1"))
+
+
+def test_a_machine_that_cannot_slow_a_disk_down_has_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fault = slow_disk(monkeypatch, tmp_path)
+    fault.begin()
+    assert not fault.began
+    assert (
+        fault.problem
+        == f"{tmp_path}/lab/a/io.max is missing: the controller io is not enabled for the hosts of the lab"
+    )
+
+
+def test_a_disk_is_slow_until_the_fault_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "lab" / "a" / "io.max"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    fault = slow_disk(monkeypatch, tmp_path)
+    fault.begin()
+    assert fault.began and writes_of(file.read_text(), "7:3") == faults.SLOW_WRITES
+    fault.finish()
+    assert not fault.problem and file.read_text() == "7:3 wiops=max"
 
 
 def test_a_restore_replaces_what_was_written_after_the_snapshot() -> None:
