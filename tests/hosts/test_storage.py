@@ -13,7 +13,9 @@ import subprocess
 from cluster import ETCDCTL
 from conftest import PROJECT
 
-from bench.common.campaign.hosts import ROOT
+from bench.common import write_limits
+from bench.common.campaign.hosts import ROOT, process
+from bench.common.write_limits import writes_of
 
 # The variables of the scenario, except the WAL device, which comes from the inventory here.
 VARIABLES = {"etcd_lint_enabled": False, "etcd_storage_fstype": "xfs", "etcd_storage_check_seconds": 30}
@@ -177,18 +179,21 @@ def test_a_full_disk_stops_a_member_and_the_play_names_the_fix(site):
     assert keys(site, "etcd-3") == written
 
 
+def limit_writes(limits, device, writes):
+    """Limit the writes per second to a device (0: no limit), and return the limit that the kernel has."""
+    outside("sh", "-c", f"echo '{limits.line(device, writes)}' > {limits.file}")
+    return writes_of(outside("cat", str(limits.file)), device)
+
+
 def test_a_slow_disk_fails_the_check_with_its_figures(site):
     """The kernel throttles the SSH server's processes, and so all modules, to 20 writes a second."""
     device = volume("etcd-1", "spare")[1]
     number = outside("lsblk", "--noheadings", "--output=MAJ:MIN", "--nodeps", device).strip()
-    blkio = "/sys/fs/cgroup/blkio/headroom-slow"
-    throttle = (
-        f"mkfs.ext4 -q -F {device}; mkdir -p /mnt/slow {blkio}; mount {device} /mnt/slow; "
-        f"echo '{number} 20' > {blkio}/blkio.throttle.write_iops_device; "
-        f"for pid in $(pgrep sshd) $$; do echo $pid > {blkio}/cgroup.procs; done"
-    )
+    session = write_limits.of_process(site.on("etcd-1", "cat /proc/self/cgroup"))
+    limits = write_limits.of_process(outside("cat", f"/proc/{process('etcd-1')}/cgroup")).narrowed(session.group)
+    site.on("etcd-1", f"set -e; mkfs.ext4 -q -F {device}; mkdir -p /mnt/slow; mount {device} /mnt/slow")
     try:
-        site.on("etcd-1", throttle)
+        assert limit_writes(limits, number, 20) == 20
         run = site.ansible(
             *("ansible", "etcd-1", "-b", "-m", "etcdops.headroom.etcd_disk_check"),
             *("-a", json.dumps({"path": "/mnt/slow", "timeout": 10, "fsync_p99_max_ms": 10})),
@@ -199,11 +204,9 @@ def test_a_slow_disk_fails_the_check_with_its_figures(site):
             r"99 % of \d+ fdatasync calls on /dev/loop\d+ .* took at most [\d.]+ ms.*the limit is 10 ms", text
         ), text
     finally:
-        site.on(
-            "etcd-1",
-            f"echo '{number} 0' > {blkio}/blkio.throttle.write_iops_device; umount /mnt/slow; wipefs -qa {device}; "
-            f"for pid in $(cat {blkio}/cgroup.procs); do echo $pid > /sys/fs/cgroup/blkio/cgroup.procs; done; true",
-        )
+        left = limit_writes(limits, number, 0)
+        site.on("etcd-1", f"umount /mnt/slow && rmdir /mnt/slow && wipefs -qa {device}")
+    assert left == 0
 
 
 def test_the_io_scheduler_is_set_by_a_udev_rule_and_at_once(site):
