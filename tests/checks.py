@@ -31,17 +31,20 @@ class Check:
     command: str
     passed: str = ""
     failed: str = ""
+    skipped: str = ""
     # Whether the output has several summaries, which add up; otherwise the last one counts.
     several: bool = False
     # Follows on the same hosts. It counts writes that fail within a client's timeout, so nothing but checks at low priority may run beside it.
     alone: Check | None = None
 
 
+# Pytest's counts of passed, failed and skipped tests.
+COUNTS = (r"(\d+) passed", r"(\d+) (?:failed|errors?)\b", r"(\d+) skipped")
+
+
 def pytest(name: str, paths: str) -> Check:
     """Return a check that runs pytest over folders or files."""
-    return Check(
-        name, f"python -m pytest -q -p no:cacheprovider {paths}", r"(\d+) passed", r"(\d+) (?:failed|errors?)\b"
-    )
+    return Check(name, f"python -m pytest -q -rfEs -p no:cacheprovider {paths}", *COUNTS)
 
 
 def molecule(scenario: str, *, alone: bool = False) -> Check:
@@ -98,8 +101,7 @@ CPU = [
     Check(
         "ansible-test units",
         "python tests/sanity_and_units.py units",
-        r"(\d+) passed",
-        r"(\d+) (?:failed|errors?)\b",
+        *COUNTS,
         several=True,
     ),
     Check("ansible-test sanity", "python tests/sanity_and_units.py sanity"),

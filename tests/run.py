@@ -32,6 +32,7 @@ LOGS = STATE / "logs"
 HOSTS_AT_ONCE = 2
 SLOWEST = 10
 SLOWEST_TESTS = 3
+SKIP = re.compile(r"^SKIPPED \[\d+\] \S+: (.*)", re.MULTILINE)  # as pytest -rs prints it
 REASON = re.compile(r"\s*(FAILED |ERROR |\[ERROR\]: |E +\w*(Error|Exception)\b)")
 MAX_REASONS, MAX_REASON = 12, 300
 HELD: list[int] = []  # the descriptor of the lock of labs, while it is held
@@ -39,7 +40,10 @@ HELD: list[int] = []  # the descriptor of the lock of labs, while it is held
 
 @dataclass
 class Result:
-    """The outcome of one check, its time and that of processors in seconds (hosts' excluded), and its slowest tests as (seconds, name)."""
+    """The outcome of one check.
+
+    seconds, cpu_seconds: its time and that of processors, hosts' excluded. tests: its slowest ones as (seconds, name). skips: why tests were skipped.
+    """
 
     check: Check
     seconds: float
@@ -47,6 +51,8 @@ class Result:
     passed: int
     failed: int
     tests: list[tuple[float, str]] = field(default_factory=list)
+    skipped: int = 0
+    skips: list[str] = field(default_factory=list)
 
 
 def environment(durations: Path) -> dict[str, str]:
@@ -104,9 +110,11 @@ def run(check: Check, *, nice: bool = False) -> Result:
         _, status, used = os.wait4(done.pid, 0)
         done.returncode = os.waitstatus_to_exitcode(status)
     output = log.read_text(errors="replace")
-    passed, failed = (count(output, pattern, several=check.several) for pattern in (check.passed, check.failed))
+    passed, failed, skipped = (
+        count(output, pattern, several=check.several) for pattern in (check.passed, check.failed, check.skipped)
+    )
     if done.returncode == 0:
-        passed, failed = max(passed, 1), 0
+        passed, failed = passed if skipped else max(passed, 1), 0
     else:
         failed = max(failed, 1)
     result = Result(
@@ -116,6 +124,8 @@ def run(check: Check, *, nice: bool = False) -> Result:
         passed,
         failed,
         slowest_tests(durations),
+        skipped,
+        list(dict.fromkeys(SKIP.findall(output))) if skipped else [],
     )
     print(describe(result, output, log), end="", flush=True)  # one write, since other threads print too
     return result
@@ -123,6 +133,7 @@ def run(check: Check, *, nice: bool = False) -> Result:
 
 def describe(result: Result, output: str, log: Path) -> str:
     tests = f", {result.passed} tests" if result.passed > 1 else ""
+    tests += f", {result.skipped} skipped" if result.skipped else ""
     mark = "FAILED" if result.failed else "ok    "
     lines = [
         f"{mark}  {result.check.name} ({result.seconds:.0f} s, {result.cpu_seconds:.0f} s of processor time{tests})"
@@ -202,6 +213,12 @@ def print_slowest(results: list[Result]) -> None:
     print()
 
 
+def print_skipped(results: list[Result]) -> None:
+    for result in results:
+        if result.skipped:
+            print(f"{result.check.name}: {result.skipped} skipped ({'; '.join(result.skips)})")
+
+
 def chosen(names: list[str]) -> tuple[list[Check], list[Check]]:
     """Return the checks with hosts and the others; raise ValueError for an unknown name."""
     groups = {"check": FAST, "all": ALL}
@@ -231,6 +248,7 @@ def main() -> int:
         results = run_all(hosts, others)
     if "all" in arguments.names:
         print_slowest(results)
+    print_skipped(results)
     passed, failed = sum(one.passed for one in results), sum(one.failed for one in results)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

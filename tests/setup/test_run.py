@@ -80,6 +80,41 @@ def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixtu
     assert "3 passed, 2 failed\n  … full log: " in said
 
 
+SKIPPING = """import pytest
+@pytest.mark.skip(reason="needs root")
+def test_one(): pass
+@pytest.mark.skip(reason="no etcd: 3.5")
+@pytest.mark.parametrize("number", [1, 2])
+def test_two(number): pass
+"""
+
+
+def test_skipped_tests_are_counted_with_their_reasons(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "test_skipping.py"
+    file.write_text(f"{SKIPPING}def test_three(): pass\n")
+    result = run.run(checks.pytest("some", str(file)))
+    assert (result.passed, result.failed, result.skipped) == (1, 0, 3)
+    assert re.match(r"ok      some \(\d+ s, \d+ s of processor time, 3 skipped\)\n$", capsys.readouterr().out)
+    run.print_skipped([result, run.Result(Check("other", ""), 0.0, 0.0, 1, 0)])
+    assert capsys.readouterr().out == "some: 3 skipped (needs root; no etcd: 3.5)\n"
+
+
+def test_a_check_whose_tests_are_all_skipped_passed_none(tmp_path: Path) -> None:
+    file = tmp_path / "test_skipping.py"
+    file.write_text(SKIPPING)
+    result = run.run(checks.pytest("none", str(file)))
+    assert (result.passed, result.failed, result.skipped) == (0, 0, 3)
+
+
+def test_skipped_tests_are_counted_beside_failed_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "test_skipping.py"
+    file.write_text(f"{SKIPPING}def test_three(): raise ValueError\n")
+    result = run.run(checks.pytest("bad", str(file)))
+    assert (result.passed, result.failed, result.skipped) == (0, 1, 3)
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].endswith(", 3 skipped)") and any("::test_three" in line for line in printed[-4:])
+
+
 def test_a_check_without_a_count_counts_as_one() -> None:
     assert (run.run(Check("good", "true")).passed, run.run(Check("bad", "false")).failed) == (1, 1)
 
