@@ -114,6 +114,15 @@ def test_no_host_joins_after_a_comparison_that_failed(comparison, request_, prob
     assert not membership_plan.plan(view(*THREE), own("n1", "n2", "n3"), Request(), "cluster c", None, record).problems
 
 
+def test_a_member_that_differs_and_left_does_not_prevent_a_join():
+    record = {"comparison": compared("differ", "n4"), "compared_at": "2026-11-22T00:00:00Z"}
+    hosts = [*own("n1", "n2", "n3"), host("n5")]
+    found = membership_plan.plan(
+        view(*THREE, member("n4")), hosts, Request(remove=["n4"], allow_even=True), "cluster c", None, record
+    )
+    assert (found.problems, list(found.joins), [one.name for one in found.removes]) == ([], ["n5"], ["n4"])
+
+
 OLD, LATER = "2026-11-15T00:00:00Z", "2026-11-22T00:00:00Z"
 DIFFERED = {"comparison": compared("differ", "n2"), "compared_at": OLD}
 AGREED = {"result": "done", "started_at": LATER, "comparison": compared("agree")}

@@ -163,6 +163,12 @@ def test_a_member_that_left_is_removed_in_the_run_that_replaces_another(members,
     assert any(line.endswith(f", which is {what}") and left in line for line in found.lines), found.lines
 
 
+def test_hosts_whose_volumes_were_swapped_are_told_from_hosts_with_data_of_a_removed_member():
+    """The advice for the latter, to replace the member, would move the data of a member aside."""
+    problems = plan(THREE, [*own("n1"), host("n2", data="id-n3"), host("n3", data="id-n2")]).problems
+    assert len(problems) == 2 and all("change one thing at a time" in problem for problem in problems), problems
+
+
 def test_a_member_that_left_is_removed_by_name_only():
     hosts = own("n1", "n2", "n3")
     members = (*THREE, member("n4"), member("n5", healthy=False))

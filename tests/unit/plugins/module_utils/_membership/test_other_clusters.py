@@ -68,6 +68,15 @@ def test_a_takeover_that_is_confirmed_acts_through_a_host_of_the_cluster():
     assert not {"view", "comparison"} & set(found["members"]["n1"])
 
 
+def test_a_host_whose_other_cluster_has_no_quorum_is_replaced_without_a_confirmation():
+    hosts = [
+        serving("n1", "aaaa", comparison=compared("agree", hashes={"n1": "aa"})),
+        serving("n3", "bbbb", quorum=False),
+    ]
+    found = topology.form_clusters(replaced(*hosts, name="n3"))["etcd"]
+    assert found["membership"]["cluster_id"] == "aaaa" and list(found["membership"]["joins"]) == ["n3"]
+
+
 def test_a_member_of_another_cluster_without_quorum_is_not_sent_to_a_replacement():
     """Its cluster may serve again."""
     hosts = [serving("n1", "aaaa"), member("n2"), serving("n3", "bbbb", quorum=False)]

@@ -246,6 +246,10 @@ def test_a_member_that_is_only_stopped_is_started_before_a_rescue():
     [problem] = plan(members, [*own("n1", "n2"), host("n3")], replace=["n3"]).problems
     assert "start or repair n1, n2 first (journalctl -u etcd), and only if most members are lost for good" in problem
     assert "not healthy: n1 (it knows no leader), n2 (connection refused), n3 (connection refused)." in problem
+    nothing_compared = membership_plan.plan(
+        view(*members), [*own("n1", "n2"), host("n3")], Request(replace=["n3"]), "cluster c", None
+    )
+    assert nothing_compared.problems == [problem]
 
 
 def test_full_databases_do_not_prevent_the_removal_of_a_dead_member():
