@@ -49,7 +49,7 @@ def prepare(folder: Path, problem: str = "", erase: str | None = None, content: 
     variables = {
         "ansible_python_interpreter": sys.executable,
         "etcd_host_cluster_name": "etcd",
-        "etcd_host_facts": {"systemd": {"running": False}},
+        "etcd_host_facts": {"systemd": {"running": False}, "mounts": {}},
     }
     done = subprocess.run(
         ["ansible-playbook", "-c", "local", "-i", "localhost,", "-e", json.dumps(variables), "play.yml"],
