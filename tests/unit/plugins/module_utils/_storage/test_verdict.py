@@ -59,7 +59,10 @@ def test_verdict_and_its_sentence(p99_us: int, expected: str, words: str) -> Non
     [
         ((1700, 1600, 1800), "ok", 12, False),
         ((1000, 1250, 1500), "ok", 40, False),
+        ((1000, 1000, 1500), "ok", 50, False),
         ((1000, 1001, 1600), "ok", 60, True),
+        # Runs that hardly differ are judged by their median.
+        ((4900, 4950, 5100), "ok", 4, False),
         # One run near the limit warns, even if the median is far below it.
         ((1000, 1001, 6000), "warn", 500, True),
         ((6000, 6100, 6200), "warn", 3, False),
@@ -89,9 +92,13 @@ def test_failing_needs_fewer_samples_than_passing() -> None:
     assert partial.samples < verdict.MIN_SAMPLES <= 3 * partial.samples
     with pytest.raises(fio.FioError, match="percentile needs 1000"):
         verdict.judge(fio.combine([partial]), LIMITS, "/dev/vdb")
+    with pytest.raises(fio.FioError, match="percentile needs 1000"):
+        verdict.judge(fio.combine([partial]), verdict.Limits(partial.p50_us, 1), "/dev/vdb")
     strict = verdict.Limits(partial.p50_us - 1, 1)
     assert verdict.judge(fio.combine([partial]), strict, "/dev/vdb")[0] == "fail"
     assert verdict.judge(fio.combine([partial] * 3), verdict.Limits(10**6, 10**6), "/dev/vdb")[0] == "ok"
+    enough = fio.combine([replace(FIGURES, samples=verdict.MIN_SAMPLES)])
+    assert verdict.judge(enough, verdict.Limits(10**6, 10**6), "/dev/vdb")[0] == "ok"
 
 
 @pytest.mark.parametrize(
