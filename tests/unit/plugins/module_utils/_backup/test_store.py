@@ -231,7 +231,8 @@ def test_a_lower_revision_replaces_nothing(age: float, revision: int, lost: bool
     """A cluster that was deployed again has its old id. Members may be behind one another for a short time."""
     old = store.StoredSnapshot("old", replace(METADATA, revision=revision, taken_at=int(NOW - age * DAY)), "")
     new = replace(METADATA, revision=8123, taken_at=int(NOW))
-    said = retention.lost_revisions([old, stored("other", 9, cluster="3c2d")], new)
+    older = store.StoredSnapshot("older", replace(METADATA, revision=7000, taken_at=int(NOW - 5 * DAY)), "")
+    said = retention.lost_revisions([older, old, stored("other", 9, cluster="3c2d")], new)
     assert bool(said) is lost and ("revision 8123 is lower than 9000" in said) is lost
 
 
