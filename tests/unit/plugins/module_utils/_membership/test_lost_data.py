@@ -86,6 +86,9 @@ def test_cluster_that_lost_all_its_data_is_not_formed_again():
         [member("n1", deployed=False)],
         # An old host in a new cluster.
         [member("n1", deployed=True), member("n2"), member("n3")],
+        [member("n1", deployed=True), member("n2")],
+        # Its first deployment was interrupted before a quorum had started.
+        [forming("n1", deployed=True), member("n2", deployed=True), member("n3", deployed=True)],
         [forming("n1", has_data=False, deployed=False)],
     ],
 )
