@@ -19,7 +19,7 @@ _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 def refused_values(version: str, release: dict[str, Any], config: dict[Any, Any]) -> list[str]:
     """Return why this version exits on a config file whose keys and types are right.
 
-    release: the entry of SERIES. config: a map with etcd's own keys, of which any may still have a wrong type.
+    release: the entry of SERIES. config: a map with etcd's own keys. Its values may still have wrong types.
     """
     found = _pairs(version, release, config) + _gates(version, release, config)
     return found + _tls(version, config) + _times(version, config)
@@ -38,8 +38,8 @@ def _pairs(version: str, release: dict[str, Any], config: dict[Any, Any]) -> lis
 
 
 def _has_key(config: dict[Any, Any], dotted: str) -> bool:
-    section, _, key = dotted.rpartition(".")
-    keys = config.get(section, {}) if section else config
+    *section, key = dotted.rsplit(".", 1)
+    keys = config.get(section[0], {}) if section else config
     return isinstance(keys, dict) and key in keys
 
 

@@ -50,7 +50,7 @@ def _problems(facts: Facts) -> Iterator[str]:
         )
     cas = facts["cluster_cas"]
     problem = separate_cas(facts["cluster"], cas)
-    if problem and host == next(iter(cas)):
+    if problem and host == next(iter(cas), None):
         yield problem
 
 
