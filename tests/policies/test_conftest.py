@@ -268,7 +268,7 @@ def test_suggestions_are_a_diff_and_change_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["etcd_extra_config", "etcd_environment"])
 def test_suggested_changes_are_right(tmp_path: Path, name: str) -> None:
-    written = {"quota-backend-bytes": '"8GB"', "force-new-cluster": '"yes"', "snapshot-count": "'5000'"}
+    written = {"max-request-bytes": '"2MB"', "force-new-cluster": '"yes"', "max-wals": "'5'"}
     if name == "etcd_environment":
         written = {f"ETCD_{key.upper().replace('-', '_')}": value for key, value in written.items()}
     values = "".join(f"  {key}: {value}\n" for key, value in written.items())

@@ -87,7 +87,7 @@ def _tls(version: str, config: dict[Any, Any]) -> list[str]:
 def _times(version: str, config: dict[Any, Any]) -> list[str]:
     keys = ("compact-hash-check-time", "experimental-compact-hash-check-time")
     return [
-        f"{key}: {config[key]!r} must be above 0, or etcd {version} exits; 60000000000, a minute, is its default"
+        f"{key}: {value!r} must be above 0, or etcd {version} exits; 60000000000, a minute, is its default"
         for key in keys
-        if type(config.get(key)) is int and config[key] <= 0
+        if isinstance(value := config.get(key), int) and not isinstance(value, bool) and value <= 0
     ]
