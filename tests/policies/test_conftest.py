@@ -294,6 +294,16 @@ def test_a_value_of_the_command_line_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_key_that_the_role_refuses_gets_a_value_for_the_variable(tmp_path: Path) -> None:
+    variables = "etcd_extra_config: {heartbeat-interval: 200}\n"
+    write(tmp_path / "inventory", {"hosts.yml": "etcd: {hosts: {n1: }}\n", "group_vars/etcd.yml": variables})
+    done = playbook(tmp_path / "inventory", "-e", "etcd_lint_suggest=true")
+    assert (
+        "etcd_heartbeat_interval of n1: no YAML file of the inventory certainly sets it; the value would be 200"
+        in done.stdout
+    )
+
+
 def test_old_conftest(tmp_path: Path) -> None:
     old = tmp_path / "conftest"
     old.write_text(
