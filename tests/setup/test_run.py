@@ -80,6 +80,7 @@ def test_a_failed_check_prints_the_end_of_its_output(capsys: pytest.CaptureFixtu
     assert "3 passed, 2 failed\n  … full log: " in said
 
 
+# A file of tests for the run to count.
 SKIPPING = """import pytest
 @pytest.mark.skip(reason="needs root")
 def test_one(): pass

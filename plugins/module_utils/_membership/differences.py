@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-DIGEST_LINE = "Environment=HEADROOM_DIGEST="
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.process import DIGEST_VARIABLE
+
+DIGEST_LINE = f"Environment={DIGEST_VARIABLE}="
 _DIGEST_LENGTH = 16
 # A backslash and an n. A line feed would restart the members of all clusters that were deployed before.
 _SEPARATOR = "\\n"

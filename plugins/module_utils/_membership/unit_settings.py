@@ -14,6 +14,8 @@ from typing import Any
 _ABSOLUTE_PATH = re.compile(r"(/[^/]+)+$")
 _SPECIAL_IN_UNIT = re.compile(r"[\s\"'%\\]")
 _INTEGER = re.compile(r"-?[0-9]+$")
+_MAX_ELECTION_TIMEOUT = 50000
+_MIN_HEARTBEATS = 5
 _SYSTEM_FOLDERS = re.compile(
     r"^(/|/(bin|boot|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)|/usr/[^/]+|"
     r"/var/(backups|cache|lib|local|log|mail|opt|spool|tmp))$"
@@ -96,11 +98,11 @@ def timing_problems(settings: UnitSettings) -> list[str]:
         problems.append(
             f"etcd_heartbeat_interval must be 1 or more (milliseconds), and is {settings.heartbeat_interval}"
         )
-    if election > 50000:
+    if election > _MAX_ELECTION_TIMEOUT:
         problems.append(
-            f"etcd_election_timeout must be at most 50000 (milliseconds), and is {settings.election_timeout}"
+            f"etcd_election_timeout must be at most {_MAX_ELECTION_TIMEOUT} (milliseconds), and is {settings.election_timeout}"
         )
-    if election < 5 * heartbeat:
+    if election < _MIN_HEARTBEATS * heartbeat:
         problems.append(
             f"etcd_election_timeout must be at least five times etcd_heartbeat_interval ({settings.heartbeat_interval}), better ten times, and is "
             f"{settings.election_timeout}"

@@ -45,7 +45,7 @@ def test_a_majority_starts_with_the_only_survivor(hosts: int) -> None:
 @pytest.mark.parametrize(
     ("running", "ids", "origins", "clusters"),
     [
-        # No member answers, and there is no data: any snapshot may be restored.
+        # No member answers, and no host has data: the restore accepts any snapshot.
         ("", ["", "", ""], ["", "", ""], []),
         ("", ["", "", ""], ["75cf", "", ""], []),
         ("99aa", ["", "", ""], ["", "", ""], ["99aa"]),

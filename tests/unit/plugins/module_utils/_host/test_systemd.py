@@ -166,6 +166,7 @@ def test_cause(lines: list[str], text: str) -> None:
     [
         ("echo masked >&2; exit 1", "systemctl enable a.timer: masked"),
         ("exit 3", "systemctl enable a.timer: exit status 3"),
+        # Runs far beyond the limit of one second, which ends it.
         ("exec sleep 60", "systemctl enable a.timer did not end within 1 s: see journalctl -b"),
     ],
 )

@@ -15,7 +15,7 @@ from tests.unit.plugins.plugin_utils._certificates.hosts import authority, facts
 
 def application(**changes: Any) -> Any:
     """An application whose certificate the controller keeps in the working directory."""
-    files = {"directory": "/work", "path": "/work/shop", "real_directory": "/work", "real_ca_dir": "/srv/pki"}
+    files = {"directory": "/srv", "path": "/srv/shop", "real_directory": "/srv", "real_ca_dir": "/srv/pki"}
     place = {"host": "", "has_host": False, "cluster": "", "clusters": ["north"], "ca_days": 365}
     return {"name": "shop", "common_name": "", "days": 90, **files, **place, **changes}
 
@@ -33,7 +33,7 @@ NAME = "etcd_client_certificate_name is {}, and must be a common name of 1 to 64
     [
         ({}, []),
         ({"name": "a.b_c@d-1", "days": "90"}, []),
-        ({"name": "", "path": "/work/"}, [NAME.format('""')]),
+        ({"name": "", "path": "/srv/"}, [NAME.format('""')]),
         ({"name": "../x"}, [NAME.format('"../x"')]),
         ({"name": "a" * 65}, [NAME.format('"' + "a" * 65 + '"')]),
         (
@@ -43,7 +43,7 @@ NAME = "etcd_client_certificate_name is {}, and must be a common name of 1 to 64
         ({"days": 0}, ["etcd_client_certificate_days is 0, and must be a number of days from 1 on"]),
         ({"days": "1.5"}, ["etcd_client_certificate_days is 1.5, and must be a number of days from 1 on"]),
         (
-            {"host": "web9", "path": "/work/shop"},
+            {"host": "web9", "path": "/srv/shop"},
             ["etcd_client_certificate_host is web9, which the inventory does not have"],
         ),
         (
@@ -77,7 +77,7 @@ def test_options(changes: dict[str, Any], expected: list[str]) -> None:
             ({"name": name, "real_directory": "/srv/pki", "path": f"/link/{name}"}, replaced)
             for name, replaced in [("ca", True), ("peer-ca-next", True), ("ca-previous", True), ("server", False)]
         ],
-        ({"name": "ca", "path": "/work/ca"}, False),
+        ({"name": "ca", "path": "/srv/ca"}, False),
     ],
 )
 def test_files_of_the_cluster(changes: dict[str, Any], replaced: bool) -> None:
