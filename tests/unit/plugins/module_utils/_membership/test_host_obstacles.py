@@ -9,23 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership import unit_settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.host_obstacles import (
     HostPlan,
     host_obstacles,
 )
 
-SETTINGS = unit_settings.UnitSettings(
-    data_dir="/srv",
-    wal_dir=None,
-    install_dir="/opt/etcd",
-    config_file="/etc/etcd/etcd.yml",
-    io_weight=500,
-    cpu_weight=500,
-    oom_score_adjust=-900,
-    heartbeat_interval=100,
-    election_timeout=1000,
-)
+from tests.unit.plugins.module_utils._membership.role_settings import DEFAULTS
+
+SETTINGS = replace(DEFAULTS, data_dir="/srv", wal_dir=None)
 PLAN = HostPlan(
     settings=replace(SETTINGS, data_dir="/var/lib/etcd/data"),
     user="etcd",

@@ -11,19 +11,10 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import unit_settings
 
+from tests.unit.plugins.module_utils._membership.role_settings import DEFAULTS
+
 RULE = "must be an absolute path without double slashes or a slash at its end, and is"
 IN_UNIT = "must be a path without whitespace, quotes, % or backslashes, because systemd interprets them in etcd.service, and is"
-DEFAULTS = unit_settings.UnitSettings(
-    data_dir="/var/lib/etcd/data",
-    wal_dir="",
-    install_dir="/opt/etcd",
-    config_file="/etc/etcd/etcd.yml",
-    io_weight=500,
-    cpu_weight=500,
-    oom_score_adjust=-900,
-    heartbeat_interval=100,
-    election_timeout=1000,
-)
 
 
 def problems_of(**settings: Any) -> list[str]:
