@@ -78,6 +78,7 @@ CPU = [
     pytest(
         "certificates",
         "tests/playbooks/test_ca_renewal.py tests/playbooks/test_certificates.py tests/playbooks/test_client_certificates.py "
+        "tests/playbooks/test_provided_certificates.py "
         "tests/playbooks/test_rotation.py",
     ),
     pytest(

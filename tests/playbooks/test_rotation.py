@@ -15,8 +15,7 @@ import pytest
 import yaml
 
 from tests.campaign import in_campaign
-from tests.playbooks.test_certificates import provide
-from tests.playbooks.tls_host import PROJECT, Host, make_authority
+from tests.playbooks.tls_host import PROJECT, Host, make_authority, provide
 from tests.playbooks.variables import evaluate
 
 WITHOUT_HOST = "the cluster has members that are on no host of this run (etcd-3)"

@@ -11,10 +11,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import yaml
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -106,3 +110,40 @@ def make_authority(folder: Path, name: str = "etcd etcd", days: int = 365, stem:
     folder.mkdir(exist_ok=True)
     files = ("-keyout", folder / f"{stem}.key", "-out", folder / f"{stem}.crt")
     openssl("req", "-x509", *NEW_KEY, *files, "-days", str(days), "-subj", f"/CN={name}")
+
+
+REQUIRED_NAMES = "IP:192.0.2.11,IP:127.0.0.1"
+
+
+def provide(host: Host, authority: str, certificates: Path, names: str = REQUIRED_NAMES) -> dict[str, Any]:
+    """Make certificates of a CA, by default with the names that are required, and return the variable that provides them."""
+    certificates.mkdir()
+    (certificates / "names").write_text(f"subjectAltName={names}\n", encoding="ascii")
+    signer = host.folder / authority
+    pairs = {}
+    for kind in ("server", "peer", "client"):
+        key, request, certificate = (str(certificates / f"{kind}.{end}") for end in ("key", "csr", "crt"))
+        openssl("req", *NEW_KEY, "-keyout", key, "-out", request, "-subj", f"/CN={kind}")
+        signing = ("-CA", signer / "ca.crt", "-CAkey", signer / "ca.key", "-CAcreateserial")
+        openssl("x509", "-req", "-in", request, "-out", certificate, *signing, "-extfile", certificates / "names")
+        pairs[kind] = {"certificate": certificate, "key": key}
+    return pairs
+
+
+def early(host: Host, path: Path) -> None:
+    """Replace a certificate by one for the same key that is valid from tomorrow on."""
+    tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
+    sign_again(host, path, tomorrow, tomorrow + timedelta(days=90))
+
+
+def sign_again(host: Host, path: Path, start: datetime, end: datetime) -> None:
+    """Replace a certificate by one of the CA for the same key, with another validity."""
+    ca = x509.load_pem_x509_certificate((host.authority / "ca.crt").read_bytes())
+    key = serialization.load_pem_private_key((host.authority / "ca.key").read_bytes(), None)
+    old = x509.load_pem_x509_certificate(path.read_bytes())
+    builder = x509.CertificateBuilder(ca.subject, old.subject, old.public_key(), old.serial_number + 1)
+    builder = builder.not_valid_before(start).not_valid_after(end)
+    for extension in old.extensions:
+        builder = builder.add_extension(extension.value, extension.critical)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    path.resolve().write_bytes(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
