@@ -72,7 +72,10 @@ REPAIRED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "own certificate expired": (repaired([], _etcd_expired_hosts=["h3"]), ["m3"]),
     "expired CA was replaced": (repaired(["m1"], _etcd_unrestarted_hosts=["h1"]), ["m1"]),
     "removes members": (
-        repaired([], _etcd_membership={"removes": [{"name": "m4", "down": True}, {"name": "m5", "down": False}]}),
+        repaired(
+            [],
+            _etcd_membership={"removes": [{"name": "m4", "before_joins": True}, {"name": "m5", "before_joins": False}]},
+        ),
         ["m4"],
     ),
     "only member": (repaired([], etcd_cluster={"members": {"h3": {"host": "h3", "name": "m3"}}}), []),

@@ -40,14 +40,14 @@ def cluster_problems(
     staying = [member for member in voters if member["id"] not in leaving]
     healthy = sum(bool(member["healthy"]) for member in staying)
     needed = len(voters) // 2 + 1
-    down_first = [removal for removal in plan.removes if removal.down]
+    removes_first = any(removal.before_joins for removal in plan.removes)
     problems = []
     # Members that are healthy until they are removed count for earlier removals.
     present = healthy + sum(
         bool(member["healthy"]) for member in voters if member["id"] in leaving and is_healthy(member)
     )
     if not staying or present < needed:
-        if down_first or not view["quorum"]["ok"]:
+        if removes_first or not view["quorum"]["ok"]:
             # Alone, because the other problems follow from it, and their advice would need a quorum.
             return [f"{where}: {_quorum_problem(voters, staying, present, needed)}"]
         problems.append(f"{where}: no voting member would remain; a cluster needs at least one")

@@ -233,7 +233,7 @@ def _plan_removals(
     request: Request,
     where: str,
 ) -> None:
-    """Add the removals: members that are replaced and down, then members that left the inventory.
+    """Add the removals: replaced members that are corrupt or not healthy, then members that left the inventory.
 
     A replacement may need both, because each of two dead members prevents that the other one is changed alone.
     """
@@ -241,14 +241,14 @@ def _plan_removals(
         host = matched.get(member["id"])
         join = result.joins.get(host["host"]) if host else None
         if join and join.remove and member["role"] != "learner" and not obstacles.is_healthy(member):
-            result.removes.append(Removal(member["id"], member["name"] or member["id"], down=True))
+            result.removes.append(Removal(member["id"], member["name"] or member["id"], before_joins=True))
     kept = {str(host["name"]) for host in matched.values()}
     for member in leaving:
         name = member["name"] or member["id"]
         if name in request.remove or member["id"] in request.remove:
             # etcd accepts one learner at a time.
-            first = member["role"] == "learner" or not obstacles.is_healthy(member)
-            result.removes.append(Removal(member["id"], name, down=first))
+            before_joins = member["role"] == "learner" or not obstacles.is_healthy(member)
+            result.removes.append(Removal(member["id"], name, before_joins=before_joins))
         else:
             kind = "learner" if member["role"] == "learner" else "member"
             # A host that is kept may have the same name, which is never removed.

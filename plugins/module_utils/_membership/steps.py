@@ -28,11 +28,11 @@ class Join:
 
 @dataclass(frozen=True)
 class Removal:
-    """A member to remove. down: it is down or a learner, so it is removed before others join, else after them."""
+    """A member to remove. before_joins: learners and members that are corrupt or not healthy are removed before others join, healthy ones after them."""
 
     id: str
     name: str
-    down: bool
+    before_joins: bool
 
 
 @dataclass
@@ -70,11 +70,11 @@ def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, A
         for member in sorted(view["members"], key=lambda one: str(one["name"]))
     )
     lines = [f"Members now: {now}", f"Members wanted: {', '.join(sorted(host['name'] for host in hosts))}"]
-    learners = {member["id"] for member in view["members"] if member["role"] == "learner"}
+    states = {member["id"]: _state(member) for member in view["members"]}
     steps = [
-        f"remove {removal.name} ({removal.id}), which is {'a learner' if removal.id in learners else 'down'}"
+        f"remove {removal.name} ({removal.id}), which is {states[removal.id]}"
         for removal in plan.removes
-        if removal.down
+        if removal.before_joins
     ]
     removed = {removal.id for removal in plan.removes}
     for host, join in sorted(plan.joins.items(), key=lambda item: (not item[1].listed, item[0])):
@@ -89,7 +89,7 @@ def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, A
     steps += [
         f"move the leadership away from {removal.name} if it leads, and remove it ({removal.id})"
         for removal in plan.removes
-        if not removal.down
+        if not removal.before_joins
     ]
     lines += [
         f"{host['name']} was replaced already, and is healthy; this run completes the rest. To replace it once more, add -e etcd_replace_again=true"
@@ -101,6 +101,13 @@ def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, A
     gone = [name for name in request.remove if not any(name in (removal.name, removal.id) for removal in plan.removes)]
     lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]
     return lines + [f"{name} is not a member of this cluster" for name in gone]
+
+
+def _state(member: Mapping[str, Any]) -> str:
+    """Return the state for which a member is removed before others join."""
+    if member["role"] == "learner":
+        return "a learner"
+    return "corrupt" if member["healthy"] else "not healthy"
 
 
 def _note(member: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd"
-REMOVES = {"removes": [{"id": "beef", "name": "n4", "down": False}]}
+REMOVES = {"removes": [{"id": "beef", "name": "n4", "before_joins": False}]}
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_replacing(case):
     members, hosts, join, removed = REPLACE[case]
     found = plan(members, hosts, replace=["n2"])
     assert (found.problems, found.joins, found.cluster_id) == ([], {"n2": join}, CLUSTER)
-    assert [removal.id for removal in found.removes if removal.down] == removed
+    assert [removal.id for removal in found.removes if removal.before_joins] == removed
     assert found.actor == "n1"
 
 
@@ -158,8 +158,8 @@ def test_a_member_that_left_is_removed_in_the_run_that_replaces_another(members,
     assert f'add -e \'{{"etcd_scale_remove": ["{left}"]}}\'' in problems[0]
     found = plan(members, wanted, replace=["n2"], remove=[left], allow_even=True)
     assert (found.problems, found.joins) == ([], {"n2": Join("n2", remove="id-n2")})
-    assert [removal.id for removal in found.removes if removal.down] == order, "before the new one is added"
-    what = "a learner" if "n9" in left else "down"
+    assert [removal.id for removal in found.removes if removal.before_joins] == order, "before the new one is added"
+    what = "a learner" if "n9" in left else "not healthy"
     assert any(line.endswith(f", which is {what}") and left in line for line in found.lines), found.lines
 
 
@@ -176,9 +176,24 @@ def test_a_member_that_left_is_removed_by_name_only():
     assert len(problems) == 2 and 'etcd_scale_remove": ["n4"]' in problems[0]
     found = plan(members, hosts, remove=["n4", "n5"])
     assert found.problems == []
-    assert [(removal.name, removal.down) for removal in found.removes] == [("n4", False), ("n5", True)]
+    assert [(removal.name, removal.before_joins) for removal in found.removes] == [("n4", False), ("n5", True)]
     again = plan(THREE, hosts, remove=["n4", "n5"])
     assert (again.problems, again.removes) == ([], []) and "n4 is not a member of this cluster" in again.lines
+
+
+@pytest.mark.parametrize(
+    ("removed", "state"),
+    [
+        (member("n4", healthy=False), "not healthy"),
+        (member("n4", alarms=["CORRUPT"]), "corrupt"),
+        (member("n4", healthy=False, alarms=["CORRUPT"]), "not healthy"),
+        (learner("n4"), "a learner"),
+    ],
+    ids=["not healthy", "corrupt", "corrupt and not healthy", "learner"],
+)
+def test_the_plan_says_why_a_member_is_removed_before_others_join(removed, state):
+    lines = plan((*THREE, removed), [*own("n1", "n2", "n3"), host("n5")], remove=["n4"], allow_even=True).lines
+    assert lines[2] == f"Step 1: remove n4 (id-n4), which is {state}"
 
 
 def test_names_to_replace_are_in_one_cluster():
