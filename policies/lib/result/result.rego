@@ -72,17 +72,18 @@ assumed(id, problems) := {object.union(finding, {"severity": "warn"}) |
 
 _open_findings(id, problems) := {_finding(data.headroom.catalog[id], key, open) |
 	some key, hosts in _by_text(problems)
-	open := _open(hosts, _waived(id, key, hosts))
+	open := _open(hosts, _waiver_parts(id, key, hosts))
 }
 
 # The waived findings of a rule. Their message has the waiver in place of the fix.
 waived(id, problems) := {object.union(_finding(data.headroom.catalog[id], key, part.hosts), {"msg": line, "waived": part.waiver}) |
 	some key, hosts in _by_text(problems)
-	some part in _waived(id, key, hosts)
+	[inventory_name, variable, message, _, _] := key
+	some part in _waiver_parts(id, key, hosts)
 	line := sprintf("waived: %s: %s%s (until %s: %s)", [
 		id,
-		_where(key[0], part.hosts, _location(key[0], part.hosts, key[1])),
-		key[2],
+		_where(inventory_name, part.hosts, _location(inventory_name, part.hosts, variable)),
+		message,
 		part.waiver.expires,
 		part.waiver.reason,
 	])
@@ -114,71 +115,72 @@ _open(hosts, parts) := hosts if {
 	count(uncovered) > 0
 }
 
-# Waivers must cover all hosts of a cluster_problem.
-_waived(id, key, hosts) := parts if {
-	parts := waivers.covering(id, key[0], hosts)
-	_covers(key[3], hosts, parts)
+# The waivers of a problem with the hosts that each covers. Waivers must cover all hosts of a cluster_problem.
+_waiver_parts(id, key, hosts) := parts if {
+	[inventory_name, _, _, is_whole, _] := key
+	parts := waivers.covering(id, inventory_name, hosts)
+	_covers(is_whole, hosts, parts)
 } else := set()
 
 _covers(false, _, _)
 
 _covers(true, hosts, parts) if hosts == union({part.hosts | some part in parts})
 
-_finding(about, [source, variable, message, _, more], hosts) := object.union_n([
+_finding(rule, [inventory_name, variable, message, _, more], hosts) := object.union_n([
 	{
 		"_loc": location,
-		"code": about.custom.id,
+		"code": rule.custom.id,
 		"fix": object.union({"text": fix}, object.filter(more, {"set"})),
 		"hosts": hosts,
-		"inventory": source,
-		"msg": sprintf("%s: %s%s. %s", [about.custom.id, _where(source, hosts, location), message, fix]),
-		"severity": about.custom.severity,
-		"source": about.custom.source,
-		"title": about.title,
+		"inventory": inventory_name,
+		"msg": sprintf("%s: %s%s. %s", [rule.custom.id, _where(inventory_name, hosts, location), message, fix]),
+		"severity": rule.custom.severity,
+		"source": rule.custom.source,
+		"title": rule.title,
 	},
 	object.filter(more, {"assumes"}),
-	object.filter(about.custom, {"cis", "stig"}),
+	object.filter(rule.custom, {"cis", "stig"}),
 ]) if {
-	location := _location(source, hosts, variable)
-	fix := _fix(about.custom, source)
+	location := _location(inventory_name, hosts, variable)
+	fix := _fix(rule.custom, inventory_name)
 }
 
 # Removes the advice to run the playbook lint if it has run, and advice about Headroom's variables for files that configure etcd directly and for
 # inventories of other roles.
-_fix(custom, source) := custom.fix_resolved if {
-	files.listed[source]
+_fix(custom, inventory_name) := custom.fix_resolved if {
+	files.listed[inventory_name]
 } else := custom.fix_in_files if {
-	source in (formats.paths | object.keys(object.get(files.reader, "unparsed", {})))
+	inventory_name in (formats.paths | object.keys(object.get(files.reader, "unparsed", {})))
 } else := custom.fix_in_files if {
-	detect.format[source] != "headroom"
+	detect.format[inventory_name] != "headroom"
 	regex.match(`\betcd_|\bthe plan\b`, custom.fix)
 } else := custom.fix
 
 # The file with the line if it is known, else the inventory if there are several; and the hosts, if the finding has any.
-_where(source, hosts, location) := concat("", [sprintf("%s: ", [part]) |
-	some part in array.concat(_place(source, location), [text.hosts(hosts) | count(hosts) > 0])
+_where(inventory_name, hosts, location) := concat("", [sprintf("%s: ", [part]) |
+	some part in array.concat(_place(inventory_name, location), [text.hosts(hosts) | count(hosts) > 0])
 ])
 
-_place(source, location) := [sprintf("%s:%d", [location.file, location.line])] if {
+_place(inventory_name, location) := [sprintf("%s:%d", [location.file, location.line])] if {
 	location.line > 1
-} else := [source | _is_named(source)]
+} else := [inventory_name | _is_named(inventory_name)]
 
 _is_named(_) if count(inventory.names) > 1
 
 # Files that configure etcd directly are always named.
-_is_named(source) if source in formats.paths
+_is_named(inventory_name) if inventory_name in formats.paths
 
 # The file that sets the variable, else the inventory. Only headroom-lint knows lines; line 1 is there because SARIF and GitHub's annotations
 # require one.
-_location(source, hosts, variable) := {"file": place[0], "line": place[1]} if {
-	place := formats.inventories[source].hosts[sort(hosts)[0]].statement.where[variable]
+_location(inventory_name, hosts, variable) := {"file": place[0], "line": place[1]} if {
+	place := formats.inventories[inventory_name].hosts[sort(hosts)[0]].statement.where[variable]
 } else := {"file": path, "line": _line_of_variable(path, hosts, variable)} if {
 	host := sort(hosts)[0]
-	path := folder.origin(source, host, split(variable, "[")[0])
+	path := folder.origin(inventory_name, host, split(variable, "[")[0])
 	path != ""
 } else := {"file": variable, "line": 1} if {
 	regex.match(`/|\.ya?ml$`, variable)
-} else := {"file": source, "line": _line(source, hosts, variable)}
+} else := {"file": inventory_name, "line": _line(inventory_name, hosts, variable)}
 
 _line_of_variable(path, hosts, variable) := number if {
 	number := lines.line_of_variable(path, sort(hosts)[0], variable)
