@@ -101,18 +101,18 @@ _today := sprintf("%04d-%02d-%02d", time.date(time.now_ns()))
 # The latest date that a waiver may have, so that accepted findings are reviewed.
 _latest := sprintf("%04d-%02d-%02d", time.date(time.add_date(time.now_ns(), 0, 0, threshold.waiver_days_max)))
 
-_formed := [entry | some entry in _entries; count(_problems(entry.waiver)) == 0]
+_well_formed := [entry | some entry in _entries; count(_problems(entry.waiver)) == 0]
 
-# Invalid waivers, which do not count.
-too_late := [entry | some entry in _formed; entry.waiver.expires > _latest]
+# Waivers whose date is more than waiver_days_max days away. They do not count.
+too_late := [entry | some entry in _well_formed; entry.waiver.expires > _latest]
 
-_well_formed := [entry | some entry in _formed; entry.waiver.expires <= _latest]
+_in_time := [entry | some entry in _well_formed; entry.waiver.expires <= _latest]
 
 # A waiver is valid through its last day.
-expired := [entry | some entry in _well_formed; entry.waiver.expires < _today]
+expired := [entry | some entry in _in_time; entry.waiver.expires < _today]
 
 valid := [object.union(entry, {"hosts": hosts}) |
-	some entry in _well_formed
+	some entry in _in_time
 	entry.waiver.expires >= _today
 	hosts := {name: _hosts(entry.waiver, name, groups) | some name, groups in inventory.members; _applies(entry.file, name)}
 ]
