@@ -21,7 +21,9 @@ _hosts := {name: object.get(inventory.members, [name, group[name]], set()) | som
 # Inventories without visible members.
 without_members := {name | some name, hosts in _hosts; count(hosts) == 0}
 
-_found := [{"key": key, "hosts": hosts} |
+# The three lines that group entries by a key are repeated below. In a function they would take time that is quadratic in the number of entries, because
+# OPA indexes a comprehension over a rule, but not over an argument.
+_member_entries := [{"key": key, "hosts": hosts} |
 	some name, all_hosts in _hosts
 	some bundle in inventory.bundles(name, (dispatch.member_variables[name] | {"etcd_cluster_name"}))
 	hosts := bundle.hosts & all_hosts
@@ -32,8 +34,8 @@ _found := [{"key": key, "hosts": hosts} |
 # Members grouped by the variables that rules about members read: [{inventory, hosts, known, unknown, cluster}]. `cluster` is null if it is
 # unknown or has members elsewhere. The rest of this file works on bundles, because there are fewer of them than hosts.
 _bundles := [object.union(key, {"hosts": hosts, "cluster": _cluster(key, hosts, group[key.inventory])}) |
-	some key in {entry.key | some entry in _found}
-	sets := {entry.hosts | some entry in _found; entry.key == key}
+	some key in {entry.key | some entry in _member_entries}
+	sets := {entry.hosts | some entry in _member_entries; entry.key == key}
 	hosts := union(sets)
 ]
 
@@ -101,20 +103,20 @@ _size(bundle, of_cluster) := count(of_cluster) if {
 } else := 1
 
 # The intersection keeps the filter fast: see "Pitfalls of Rego" in docs/policies/adding.md.
-_only(variables, wanted) := object.filter(variables, object.keys(variables) & wanted)
+_filter(variables, wanted) := object.filter(variables, object.keys(variables) & wanted)
 
 _entries := [{"hosts": bundle.hosts, "cluster": bundle.cluster, "profile": profile} |
 	some bundle in _bundles
 	profile := {
 		"inventory": bundle.inventory,
 		"members": _size(bundle, object.get(members, [bundle.cluster], set())),
-		"variables": object.remove(bundle.known, _no_setting[bundle.inventory]),
-		"unknown": object.remove(bundle.unknown, _no_setting[bundle.inventory]),
+		"variables": object.remove(bundle.known, _identifying_variables[bundle.inventory]),
+		"unknown": object.remove(bundle.unknown, _identifying_variables[bundle.inventory]),
 	}
 ]
 
 # Variables that identify a cluster but are not settings of its profiles.
-_no_setting := {name: others | some name, _ in _hosts; others := {"etcd_cluster_name"} - dispatch.member_variables[name]}
+_identifying_variables := {name: others | some name, _ in _hosts; others := {"etcd_cluster_name"} - dispatch.member_variables[name]}
 
 _profiles_of := {key: profiles_of_cluster |
 	some key, _ in members
@@ -141,7 +143,7 @@ _part_hosts := {part: union(sets) |
 _new_member_entries := [entry |
 	some name in without_members
 	found := folder.new_member(name, group[name])
-	variables := _only(found.known, dispatch.member_variables[name])
+	variables := _filter(found.known, dispatch.member_variables[name])
 	count(variables) > 0
 	entry := {
 		"hosts": {sprintf("a future member of group %q", [group[name]])},
@@ -149,7 +151,7 @@ _new_member_entries := [entry |
 			"inventory": name,
 			"members": 3,
 			"variables": variables,
-			"unknown": _only(found.unknown, dispatch.member_variables[name]),
+			"unknown": _filter(found.unknown, dispatch.member_variables[name]),
 		},
 	}
 ]

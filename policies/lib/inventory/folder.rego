@@ -143,7 +143,7 @@ groups := {root: object.get(graph.members, root, {"all": set(), "ungrouped": set
 
 # See inventory.bundles. Hosts without own values of these variables are one bundle.
 bundles(root, names) := array.concat(
-	[{"hosts": hosts, "known": _only(shared.known, names), "unknown": _only(shared.unknown, names)} |
+	[{"hosts": hosts, "known": _filter(shared.known, names), "unknown": _filter(shared.unknown, names)} |
 		some [other, direct], members in graph.classes
 		other == root
 		hosts := members - (in_files | in_host_vars)
@@ -154,9 +154,9 @@ bundles(root, names) := array.concat(
 		count(in_files) + count(in_host_vars) > 0
 		some [other, direct], members in graph.classes
 		other == root
-		shared := {kind: _only(variables, names) | some kind, variables in _shared[[root, direct]]}
+		shared := {kind: _filter(variables, names) | some kind, variables in _shared[[root, direct]]}
 		some host in (members & (in_files | in_host_vars))
-		own := {kind: _only(variables, names) | some kind, variables in _own_for_bundles([root, host], host in in_files)}
+		own := {kind: _filter(variables, names) | some kind, variables in _own_for_bundles([root, host], host in in_files)}
 		found := _overlay(own, shared)
 	],
 ) if {
@@ -169,7 +169,7 @@ _own_for_bundles(key, true) := _own(key)
 _own_for_bundles([root, host], false) := values.resolve(_vars_files(root, "host_vars", host))
 
 # object.filter() iterates over the larger operand.
-_only(variables, names) := object.filter(variables, object.keys(variables) & names)
+_filter(variables, names) := object.filter(variables, object.keys(variables) & names)
 
 # Hosts with own values of these variables.
 _with_own_in_files(root, names) := {host |
