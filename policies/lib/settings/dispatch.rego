@@ -60,11 +60,11 @@ reasons(profile) := _reasons(profile, _about[profile.inventory])
 
 _reasons(profile, about) := {} if {
 	about.format == "headroom"
-} else := {"the rest of the settings": sprintf("%s, so they may come from elsewhere", [_whose(about.unrecognised)])} if {
+} else := {"the rest of the settings": sprintf("%s, so they may come from elsewhere", [_why_unrecognised(about.unrecognised)])} if {
 	about.format == "unrecognised"
 } else := statement.reasons(_statement(profile, about))
 
-_whose(variables) := sprintf("%s is not a variable of a known role", [min(variables)]) if {
+_why_unrecognised(variables) := sprintf("%s is not a variable of a known role", [min(variables)]) if {
 	count(variables) > 0
 } else := "no variable identifies the role of this inventory"
 
@@ -80,21 +80,13 @@ size_elsewhere(name, host_name) := size if {
 	size := max({1} | {number | number := of_host.members; number != null})
 }
 
-# The file has as many services as initial-cluster has members (etcd's default is one), or it states the number of replicas. A static pod lists the members at the time when it
-# joined, and an environment file may be only a part of the configuration.
+# The file has as many services as initial-cluster has members (etcd's default is one), or it states the number of replicas. A static pod lists the members
+# at the time when it joined, and an environment file may be only a part of the configuration.
 _is_complete(name, of_host) if {
 	_lists_members(of_host.format)
 	not _hides_members(of_host)
-	_shown(name, of_host) == _stated_size(of_host)
+	_members_in_file(name, of_host) == _stated_size(of_host)
 }
-
-# How many members the file shows, or the resource if the file has several.
-_shown(name, of_host) := count([host |
-	some host, variables in formats.inventories[name].hosts
-	variables.statement.resource == of_host.resource
-]) if {
-	of_host.resource
-} else := count(formats.inventories[name].hosts)
 
 _is_complete(_, of_host) if {
 	formats.is_own_cluster(of_host)
@@ -115,7 +107,15 @@ _is_complete(name, of_host) if {
 	count(formats.inventories[name].hosts) == 1
 }
 
-# An environment file, a unit and a script have one member each, so only a cluster of one is complete.
+# The number of members that the file shows, or only the resource, if the file has several resources.
+_members_in_file(name, of_host) := count([host |
+	some host, variables in formats.inventories[name].hosts
+	variables.statement.resource == of_host.resource
+]) if {
+	of_host.resource
+} else := count(formats.inventories[name].hosts)
+
+# Formats whose file has the list of all members. An environment file, a unit and a script show one member, so of these only a cluster of one is complete.
 _lists_members(format) if format in {"compose", "config file", "environment file", "running member", "systemd unit", "script", "Dockerfile", "variables"}
 
 _lists_members(format) if data.headroom.vocabularies[format]
