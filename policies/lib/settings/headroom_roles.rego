@@ -3,14 +3,28 @@
 # description: |
 #   Reads a host's variables as Headroom's roles do.
 #
-#   `member` describes etcd itself: version; planned (the plan chooses what is not pinned); workload; settings (canonical name → value, with
-#   gogc, gomemlimit, memory_high and memory_max); names (canonical name → what the user calls it); given (the settings as releases.spelling
-#   knows them, [{name, form, spelling, value}]); twice (canonical name → the places that set it, if there are several); owned (canonical name → the entry of etcd_extra_config with a
-#   setting that the role sets, and `instead`); config_file (what
-#   passes etcd a config file); limit ({name, bytes}); data_size (bytes of the data volume, else null); unknown (canonical names without a
-#   known value; extra_config stands for any setting). Members from other formats also have format, kubernetes (an API server compacts this
-#   etcd), default_limit (a limit of the role that may apply), complete (nothing else can set a
-#   setting) and memlock ({name, bytes} of the limit on what etcd may lock in memory, else null).
+#   `member` describes etcd itself, and is `etcd` in the profiles of clusters:
+#   - version: the release
+#   - planned: whether the plan chooses what is not pinned
+#   - workload: as the user wrote it
+#   - settings: canonical name → value, with gogc, gomemlimit, memory_high and memory_max
+#   - names: canonical name → what the user calls it
+#   - given: the settings as releases.spelling knows them, [{name, form, spelling, value}]
+#   - twice: canonical name → the places that set it, if there are several
+#   - limit: {name, bytes} of the limit on memory, without bytes if none is stated
+#   - data_size: bytes of the data volume, else null
+#   - unknown: canonical names without a known value; extra_config stands for any setting
+#
+#   Only members of Headroom's roles have:
+#   - owned: canonical name → the entry of etcd_extra_config with a setting that the role refuses there, and `instead`
+#
+#   Only members from other formats have:
+#   - format
+#   - kubernetes: whether an API server compacts this etcd
+#   - complete: whether nothing else can set a setting
+#   - config_file: what passes etcd a config file; missing if nothing does
+#   - default_limit: a limit of the role that may apply, else null
+#   - memlock: {name, bytes} of the limit on what etcd may lock in memory, else null
 #
 #   `host` describes the machine: facts (name → value; null if unset, missing if the format cannot express it), names and unknown.
 package headroom.settings.headroom_roles

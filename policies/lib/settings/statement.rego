@@ -1,10 +1,27 @@
 # METADATA
 # title: Statements
 # description: |
-#   The common form of everything but Headroom's own variables: what another role's inventory, or a file that configures etcd, says of one
-#   member. A statement is {format, given, version, limit, workload, unknown, kubernetes}, optionally with default_limit, members,
-#   memlock, complete (whether nothing else can set a setting), facts of the host ({name, value}), mounted (the directories that are volumes), groups that the host is in, and twice (see settings.headroom_roles). given: what reaches etcd, including a role's defaults; version: null if unstated; limit: without bytes if unstated; unknown:
-#   what the author wrote → [canonical name, reason]. The other fields are those of a member, see settings.headroom_roles.
+#   The common form of everything but Headroom's own variables: what another role's inventory, or a file that configures etcd, says of one member.
+#   The fields of the same name in a member, see settings.headroom_roles, are described there.
+#
+#   Every statement has:
+#   - format, workload, kubernetes
+#   - given: what reaches etcd, including a role's defaults
+#   - version: null if unstated
+#   - limit: without bytes if unstated
+#   - unknown: what the author wrote → [canonical name, reason]
+#
+#   It may have:
+#   - complete, default_limit, memlock, twice
+#   - members: the size of the cluster, from initial-cluster or from a field that states it, else null
+#   - replicas: the number of replicas that the file states, else null
+#   - alone: whether the file runs one member, if it lists no others
+#   - resource: the name of the custom resource that states the size
+#   - silent: canonical names of settings that may be set elsewhere; no finding reports them as unknown
+#   - where: variable or flag → [path, line]
+#   - facts: fact of the host → {name, value}
+#   - mounted: the directories that are volumes
+#   - groups: groups that the host is in
 package headroom.settings.statement
 
 import data.headroom.files
