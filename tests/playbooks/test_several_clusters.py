@@ -205,7 +205,7 @@ def update(
             "cluster_id": "cafe",
             "joins": {name: {"remove": "8e9e", "aside": False} for name in ("n1", "s1")},
         },
-        "_etcd_comparison": {"digest": "x", "unit": "x", "restarts": True, "changes": True, "decided_by_digest": True},
+        "_etcd_differences": {"digest": "x", "unit": "x", "restarts": True, "changes": True, "decided_by_digest": True},
         "clusters": {
             cluster: {
                 "state": "existing",

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Describe the members of a run for the update order and for the report, from the variables of their hosts. Pure.
 
-Facts of role etcd: ``etcd_member`` and ``etcd_clusters`` describe the host and all clusters, ``_etcd_comparison`` says whether the member changes,
+Facts of role etcd: ``etcd_member`` and ``etcd_clusters`` describe the host and all clusters, ``_etcd_differences`` says whether the member changes,
 ``_etcd_observed`` is a second answer of the cluster, and ``etcd_host_facts.etcd`` the first.
 """
 
@@ -30,7 +30,7 @@ def update_candidate(variables: Variables) -> dict[str, Any]:
         "host": host,
         "cluster": member["cluster"],
         "state": cluster["state"],
-        "changes": variables["_etcd_comparison"]["changes"],
+        "changes": variables["_etcd_differences"]["changes"],
         "down": variables["etcd_host_facts"]["unit"]["active_state"] != "active",
         "healthy": status.get("healthy", False),
         "leads": status.get("role") == "leader",

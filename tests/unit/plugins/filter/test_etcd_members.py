@@ -59,7 +59,7 @@ def test_members() -> None:
         "etcd_member": {"cluster": "c", "name": "n1"},
         "etcd_clusters": {"c": {"state": "new"}},
         "etcd_host_facts": {"unit": {"active_state": "active"}},
-        "_etcd_comparison": {"changes": True},
+        "_etcd_differences": {"changes": True},
         "etcd_plan": {},
     }
     assert FILTERS["etcd_update_candidates"](iter([host])) == [members.update_candidate(host)]

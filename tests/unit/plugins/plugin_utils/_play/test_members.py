@@ -29,7 +29,7 @@ def host(*answers: Any, membership: Any = None, **variables: Any) -> dict[str, A
         "etcd_member": {"cluster": "north", "name": "etcd-1"},
         "etcd_clusters": {"north": {"state": "existing", **({"membership": membership} if membership else {})}},
         "etcd_host_facts": {"etcd": etcd, "unit": {"active_state": "active"}},
-        "_etcd_comparison": {"changes": True},
+        "_etcd_differences": {"changes": True},
         "etcd_plan": {"memory_max": 1},
         **variables,
     }
@@ -65,7 +65,7 @@ SILENT = {"healthy": False, "leads": False, "quorum": False}
         (host(ALONE, _etcd_observed={"skipped": True}), SILENT),
         (
             host(
-                etcd_host_facts={"etcd": None, "unit": {"active_state": "failed"}}, _etcd_comparison={"changes": False}
+                etcd_host_facts={"etcd": None, "unit": {"active_state": "failed"}}, _etcd_differences={"changes": False}
             ),
             {**SILENT, "down": True, "changes": False},
         ),

@@ -96,7 +96,7 @@ def test_what_restarts_a_member(tmp_path: Path) -> None:
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "etcd.service.j2").write_text(UNIT)
     given = {case: variables for case, (variables, _restarts, _changes) in CASES.items()}
-    found = evaluate(tmp_path, "etcd", "_etcd_compared_member", given)
+    found = evaluate(tmp_path, "etcd", "_etcd_member_differences", given)
     assert found["as configured"]["digest"] == DIGEST
     assert found["as configured"]["unit"] == UNIT.replace("DIGEST=", f"DIGEST={DIGEST}")
     for case, (_variables, restarts, changes) in CASES.items():
