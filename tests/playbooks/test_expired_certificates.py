@@ -136,7 +136,7 @@ def test_a_member_restarts_after_an_interruption(
         "etcd_host_renewing_file": str(mark),
         "etcd_tls_staged": False,
         "etcd_version": "3.7.3",
-        "_etcd_release_changes": False,
+        "_etcd_minor_version_changes": False,
         "_etcd_update_steps": 0,
         "_etcd_changed": False,
         "ansible_python_interpreter": "{{ ansible_playbook_python }}",

@@ -74,7 +74,9 @@ def test_a_change_that_only_one_host_sees_is_one_of_the_cluster(
         "etcd_cluster_name": "etcd",
         "etcd_clusters": {"etcd": {"members": {host: {"name": host} for host in hosts}}},
     }
-    found = evaluate(tmp_path, "etcd", "_etcd_release_changes", {"n1": given}, ["-i", str(tmp_path / "hosts.yml")])
+    found = evaluate(
+        tmp_path, "etcd", "_etcd_minor_version_changes", {"n1": given}, ["-i", str(tmp_path / "hosts.yml")]
+    )
     assert found == {"n1": changes}
 
 

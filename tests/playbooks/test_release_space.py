@@ -42,7 +42,7 @@ def test_the_space_of_all_steps_is_required_before_the_first(tmp_path: Path) -> 
         }
         for case, (given, _rooms, _later) in CASES.items()
     }
-    found = evaluate(tmp_path, "etcd", "[_etcd_release_room, _etcd_release_later_steps | length]", cases)
+    found = evaluate(tmp_path, "etcd", "[_etcd_release_room, _etcd_later_releases | length]", cases)
     for case, (_given, expected, later) in CASES.items():
         rooms, count = found[case]
         assert ([[room["purpose"], room["path"]] for room in rooms], count) == (expected, later), case

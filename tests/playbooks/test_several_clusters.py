@@ -366,7 +366,7 @@ def test_no_member_is_updated_after_a_failed_preparation_of_the_release(
         "etcd_tls_staged": False,
         **dict.fromkeys(("etcd_endpoints", "etcd_tls_dir", "_etcd_newest_etcdctl", "_etcd_started_tools"), "x"),
         **{name: [] for name in ("_etcd_expired_hosts", "_etcd_unrestarted_hosts")},
-        "_etcd_release_changes": True,
+        "_etcd_minor_version_changes": True,
         "_etcd_release_check": {"begun": False, "flush": True, "direction": "upgrade"},
         "_etcd_joins": False,
         "_etcd_membership": {},
