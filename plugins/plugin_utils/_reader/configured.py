@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import find_named
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 
@@ -21,7 +21,7 @@ def with_config_file(found: dict[str, Any], unit_path: str, state: State) -> tup
     The config file is then not read as another member. If it is not among the files, the member stays as it is and the list is empty.
     """
     named = member.config_file(found) or found["environment"].get("ETCD_CONFIG_FILE", "")
-    file = _named_file(state.configurations, named, unit_path) if named else None
+    file = find_named(state.configurations, named, unit_path) if named else None
     entries = [entry for entry in state.files if file and entry["path"] == file.path and _is_config(entry["contents"])]
     if file is None or len(entries) != 1:
         return found, []
@@ -34,14 +34,6 @@ def with_config_file(found: dict[str, Any], unit_path: str, state: State) -> tup
 
 def _is_config(contents: Any) -> bool:
     return isinstance(contents, dict) and has_server_keys(contents)
-
-
-def _named_file(files: list[Text], named: str, unit_path: str) -> Text | None:
-    """Return the config file that a unit names: below the same root, the only one at that path, or the only one of that name."""
-    below = [file for file in files if named.startswith("/") and f"/{file.target}".endswith(named)]
-    beside = [file for file in below if unit_path.startswith(file.path[: -len(named.lstrip("/"))])]
-    alike = [file for file in files if posixpath.basename(file.target) == posixpath.basename(named)]
-    return next((candidates[0] for candidates in (beside, below, alike) if len(candidates) == 1), None)
 
 
 def _places(config: Mapping[str, Any], file: Text) -> dict[str, list[Any]]:

@@ -11,6 +11,12 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import (
+    find_at,
+    find_named,
+    has_name,
+    only_one,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 
 _DROP_IN = re.compile(r"\.conf(\.(j2|jinja2?|erb|epp|ejs|tmpl|tpl|gotmpl|in))?$")
@@ -42,24 +48,20 @@ def find_environments(files: list[Text], others: list[Text], named: str, unit_pa
     others: files whose content alone does not show what they are, such as one with only GOGC.
     """
     if _PATTERN.search(named):
-        return sorted(
-            (file for file in [*files, *others] if _matches(file.target, named)), key=lambda file: file.target
-        )
-    found = _only_one(files, named, unit_path)
-    if found is None:
-        beside = posixpath.join(posixpath.dirname(unit_path), posixpath.basename(named))
-        below = [file for file in others if named.startswith("/") and f"/{file.target}".endswith(named)]
-        same = [file for file in others if file.target == beside]
-        found = next((candidates[0] for candidates in (below, same) if len(candidates) == 1), None)
-    return [found] if found else []
+        found = [file for file in [*files, *others] if _matches(file.target, named)]
+        own = [file for file in found if _has_root_of(unit_path, file, named)]
+        return sorted(own or found, key=lambda file: file.target)
+    single = find_named(files, named, unit_path) or _find_other(others, named, unit_path)
+    return [single] if single else []
 
 
-def _only_one(files: list[Text], named: str, unit_path: str) -> Text | None:
-    """Return an environment file: of the unit's own file, below the same root, or the only one of that name."""
-    same = [file for file in files if file.target == named and file.path == unit_path]
-    below = [file for file in files if file.target.endswith(named)]
-    alike = [file for file in files if posixpath.basename(file.target) == posixpath.basename(named)]
-    return next((candidates[0] for candidates in (same, below, alike) if len(candidates) == 1), None)
+def _find_other(others: list[Text], named: str, unit_path: str) -> Text | None:
+    """Return one of the other files: at an absolute path, or in the unit's folder."""
+    found = find_at(others, named, unit_path) if named.startswith("/") else None
+    folder = posixpath.dirname(unit_path)
+    return found or only_one(
+        [one for one in others if posixpath.dirname(one.path) == folder and has_name(one.path, named)]
+    )
 
 
 def _matches(path: str, pattern: str) -> bool:
@@ -71,3 +73,11 @@ def _matches(path: str, pattern: str) -> bool:
     except re.error:
         # Python before 3.12 does not accept [z-a].
         return False
+
+
+def _has_root_of(unit_path: str, file: Text, pattern: str) -> bool:
+    """Return whether a file that matches a pattern is on the host of the unit: inside the unit's file, or below the same root."""
+    if file.path != file.target:
+        return file.path == unit_path
+    above = file.path.split("/")[: -len(pattern.strip("/").split("/"))]
+    return unit_path.startswith("".join(f"{folder}/" for folder in above))

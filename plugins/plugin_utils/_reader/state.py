@@ -14,6 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.documen
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import find_named
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
 
@@ -70,11 +71,8 @@ class State:
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), named))
         if beside in others:
             return lines_of(beside, self.texts[beside])
-        ending = "/" + named.lstrip("./")
-        below = [other for other in others if f"/{other}".endswith(ending)]
-        alike = [other for other in others if posixpath.basename(other) == posixpath.basename(named)]
-        found = next((candidates[0] for candidates in (below, alike) if len(candidates) == 1), None)
-        return lines_of(found, self.texts[found]) if found else []
+        found = find_named([Text(other, other, []) for other in others], named, path)
+        return lines_of(found.path, self.texts[found.path]) if found else []
 
     def variables_beside(self, path: str) -> dict[str, str]:
         """Return the variables of the .env in the folder of a Compose file; empty without one."""

@@ -70,6 +70,18 @@ def test_config_files_of_several_hosts() -> None:
     ]
 
 
+def test_config_files_inside_other_files() -> None:
+    texts = {}
+    for host in ("a", "b"):
+        files = {
+            "/etc/systemd/system/etcd.service": unit("MemoryMax=1G"),
+            "/etc/etcd/etcd.yml": CONFIG.replace("cp1", host),
+        }
+        written = "".join(f"cat > {path} <<'EOF'\n{text}EOF\n" for path, text in files.items())
+        texts[f"{host}.sh"] = f"#!/bin/sh\n{written}"
+    assert [(path, member["name"]) for path, member in documents(texts)] == [("a.sh", "a"), ("b.sh", "b")]
+
+
 def test_config_file_that_fills_in_later() -> None:
     config = CONFIG.replace("cp1", "{{ name }}")
     [(_path, member)] = documents({PATH: unit("MemoryMax=1G"), "host/etc/etcd/etcd.yml": config})

@@ -41,6 +41,47 @@ def test_files_of_other_names_do_not_belong_to_the_unit() -> None:
     assert member["unknown"] == {"EnvironmentFile=/etc/default/etcd": "it is not among the files"}
 
 
+@pytest.mark.parametrize("root", ["", "root/"])
+def test_file_below_the_root_of_its_unit(root: str) -> None:
+    environment = f"{root}etc/etcd/etcd.conf"
+    texts = {
+        f"{root}etc/systemd/system/etcd.service": UNIT.format(named="/etc/etcd/etcd.conf"),
+        environment: "ETCD_LISTEN_CLIENT_URLS=http://10.0.0.1:2379\n",
+        "old/etcd.conf": "ETCD_LISTEN_CLIENT_URLS=http://10.0.0.2:2379\n",
+    }
+    found = {member["where"]["ETCD_LISTEN_CLIENT_URLS"][0]: member for member in members(read(texts))}
+    assert set(found) == {environment, "old/etcd.conf"}
+    assert found[environment]["format"] == "systemd unit" and found[environment]["unknown"] == {}
+
+
+@pytest.mark.parametrize("text", ["ETCD_UNSAFE_NO_FSYNC=true\n", "GOGC=50\n"])
+def test_files_of_several_hosts(text: str) -> None:
+    texts = {}
+    for host in ("a", "b"):
+        texts[f"{host}/etc/etcd.service"] = UNIT.format(named="/etc/default/etcd")
+        texts[f"{host}/etc/default/etcd"] = text
+    found = members(read(texts))
+    assert [member["unknown"] for member in found] == [{}, {}]
+    name = text.partition("=")[0]
+    assert [member["where"][name][0] for member in found] == ["a/etc/default/etcd", "b/etc/default/etcd"]
+
+
+def test_relative_path_of_an_environment_file() -> None:
+    """Docker resolves it from a folder that the unit does not name."""
+    unit = "[Service]\nExecStart=/usr/bin/docker run --env-file {named} quay.io/coreos/etcd:v3.5.1\n"
+    texts = {f"{folder}/etcd.env": f"ETCD_LISTEN_CLIENT_URLS=http://{folder}:2379\n" for folder in ("a", "old")}
+    for named, environment in (
+        ("a/etcd.env", {"ETCD_LISTEN_CLIENT_URLS": "http://a:2379"}),
+        ("./a/etcd.env", {"ETCD_LISTEN_CLIENT_URLS": "http://a:2379"}),
+        # Not the end of old/etcd.env.
+        ("ld/etcd.env", {}),
+    ):
+        [found] = [
+            member for member in members(read({"etcd.service": unit.format(named=named), **texts})) if member["image"]
+        ]
+        assert found["environment"] == environment, named
+
+
 @pytest.mark.parametrize(
     ("pattern", "names"),
     [
@@ -62,6 +103,15 @@ def test_pattern_of_a_unit(pattern: str, names: list[str]) -> None:
     values = {"GOGC": "50", "ETCD_UNSAFE_NO_FSYNC": "true", "ETCD_DEBUG": "1"}
     assert member["environment"] == {name: values[name] for name in names}
     assert (member["unknown"] == {}) is bool(names)
+
+
+def test_pattern_of_the_units_of_several_hosts() -> None:
+    texts = {}
+    for host in ("a", "b"):
+        texts[f"{host}/etc/etcd.service"] = UNIT.format(named="/etc/etcd.d/*.env")
+        texts[f"{host}/etc/etcd.d/1.env"] = f"ETCD_LISTEN_CLIENT_URLS=http://{host}:2379\n"
+    found = [member["environment"]["ETCD_LISTEN_CLIENT_URLS"] for member in members(read(texts))]
+    assert found == ["http://a:2379", "http://b:2379"]
 
 
 @pytest.mark.parametrize(
