@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from itertools import takewhile
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import (
@@ -29,17 +30,28 @@ def is_ignored(path: str) -> bool:
 
 
 def by_unit(files: Iterable[Text]) -> list[list[Text]]:
-    """Return each unit with its drop-ins in the order of their names."""
-    units: dict[str, list[Text]] = {}
-    for file in sorted(files, key=lambda file: posixpath.basename(file.target)):
+    """Return each unit with its drop-ins in the order of their names, then drop-ins whose unit is not among the files."""
+    ordered = sorted(files, key=lambda file: posixpath.basename(file.target))
+    units = [[file] for file in ordered if unit.unit_of(file.target) == file.target]
+    alone: dict[tuple[str, str], list[Text]] = {}
+    for file in ordered:
         name = unit.unit_of(file.target)
-        # A drop-in in /etc belongs to the unit in /usr/lib as well.
-        key = next((known for known in units if posixpath.basename(known) == posixpath.basename(name)), name)
-        own = unit.unit_of(file.target) == file.target
-        if own and any(unit.unit_of(part.target) == part.target for part in units.get(key, [])):
-            key = f"{file.path}:{file.target}"
-        units.setdefault(key, []).append(file)
-    return [sorted(parts, key=lambda part: unit.unit_of(part.target) != part.target) for parts in units.values()]
+        if name == file.target:
+            continue
+        # A drop-in in /etc belongs to the unit in /usr/lib as well, but not to that of another host.
+        named = [parts for parts in units if has_name(parts[0].target, name)]
+        if named:
+            max(named, key=lambda parts: _shared_folders(file, parts[0])).append(file)
+        else:
+            inside = "" if file.path == file.target else file.path
+            alone.setdefault((inside, name), []).append(file)
+    return [*units, *alone.values()]
+
+
+def _shared_folders(file: Text, other: Text) -> tuple[bool, int]:
+    """Return how close two files are: whether one file contains both, and how many folders their paths share from the start."""
+    pairs = zip(file.path.split("/")[:-1], other.path.split("/")[:-1])
+    return file.path == other.path, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def find_environments(files: list[Text], others: list[Text], named: str, unit_path: str) -> list[Text]:
