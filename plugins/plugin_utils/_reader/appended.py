@@ -12,7 +12,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.outline import unknown
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import expand_line
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 # One key of a config file, or of one of its sections, perhaps in quotes, and the file behind it.
 _APPENDS = re.compile(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import assignments_in
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
 # What may stand before a command: the end of another one, a keyword, a shell's -c or a window of tmux.

@@ -31,8 +31,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     is_configuration,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import with_sourced
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 AddInner = Callable[[Text], None]
 

@@ -9,7 +9,7 @@ import posixpath
 import re
 import shlex
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _PROCESS = re.compile(r"^[\w.-]+:\s*(.+)$")
 _SECTION = re.compile(r"^\[([^\]]+)\]")

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import find_named
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.word_index import index_words
 
 
 def with_config_file(found: dict[str, Any], unit_path: str, state: State) -> tuple[dict[str, Any], list[Text]]:

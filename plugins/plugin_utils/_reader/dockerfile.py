@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
     Variable,
     unquote,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Logical, logical_lines
 
 _FILE = re.compile(r"(^|/)((docker|container)file([._-][\w.-]+)?|[\w.-]+\.dockerfile)$", re.IGNORECASE)
 _FROM = re.compile(r"^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*$", re.IGNORECASE)

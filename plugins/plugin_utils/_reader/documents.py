@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import unquote
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed, lines_of
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ENCRYPTED = "$ANSIBLE_VAULT"

@@ -14,7 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
     Command,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _FLAG = re.compile(r"^\s*(--?[a-z][\w-]*)(?=[=\s]|$)")
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed
 
 FILE = re.compile(r"\.(tf|tfvars|hcl|nomad|tofu)$")
 _TOKEN = re.compile(

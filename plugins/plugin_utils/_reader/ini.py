@@ -11,8 +11,8 @@ import shlex
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates import name_hosts
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.templates import name_hosts
 
 _SECTION = re.compile(r"^\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?$")
 _VERSION = re.compile(r"\betcd_(\w*(version|ver|release)|(docker_)?image(_tag)?)\s*=", re.IGNORECASE)

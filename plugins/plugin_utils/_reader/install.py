@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import split_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import constants_of, filled
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_shell_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, logical_shell_lines
 
 _ARCHIVE = re.compile(r"etcd/releases/download/|storage\.googleapis\.com/etcd/|\betcd-[^\s/]*(linux|darwin)")
 # A command that unpacks an archive.

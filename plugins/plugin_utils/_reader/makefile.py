@@ -8,7 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _NAME = re.compile(r"^((GNU)?[Mm]akefile([._-].*)?|.*\.(mk|mak))$")
 _ASSIGNMENT = re.compile(r"^ *(?:override +)?(export +)?([A-Za-z_]\w*) *(?:[?!:]|::)?= *(.*?) *(?:#.*)?$")

@@ -16,8 +16,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     is_configuration,
     is_manifest,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates import UNKNOWN
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.templates import UNKNOWN
 
 _OURS, _BASE, _THEIRS, _END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
 _MARK = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(\s|$)")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _OPTIONS = re.compile(r"\bservices\.etcd\b|^\s*(services\s*=\s*\{[^}]*\b)?etcd\s*=\s*\{", re.MULTILINE)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 # Option → the variable that the module sets.
 _VARIABLES = {

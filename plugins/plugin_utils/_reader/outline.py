@@ -14,8 +14,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     is_configuration,
     is_manifest,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Unparsed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.templates import UNKNOWN
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.templates import UNKNOWN
 
 # A line that is only a statement or an expression, and its content.
 _ALONE = re.compile(

@@ -18,10 +18,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     ini,
     member,
     mend,
-    notes,
     playbook,
     scripts,
-    templates,
     unit,
     upstart,
     values,
@@ -54,8 +52,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.services import NO_UNIT, add_units
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Unparsed, lines_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text import notes, templates
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Unparsed, lines_of
 
 # Ansible ignores a file of variables or an inventory with another suffix.
 _EXAMPLE = re.compile(r"\.(ya?ml|json)\.\w+$|\.(template|sample|example|dist)$", re.IGNORECASE)

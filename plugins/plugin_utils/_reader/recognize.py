@@ -17,7 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
     is_server,
     read_environment,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 # Names that always mean YAML or JSON (of Salt, too), such as all.yml.sample or all.yml.vagrant. Of a template with conditions, the text is read.
 DOCUMENT = re.compile(

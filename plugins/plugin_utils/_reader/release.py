@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _NUMBER = r"v?(\d{1,3}\.\d{1,3}\.\d{1,3})"
 # A pre-release counts as its release, whose defects it has.

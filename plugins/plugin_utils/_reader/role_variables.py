@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import jinja
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _PREFIX = r"^(?:\w*_)?etcd[23]?_"
 

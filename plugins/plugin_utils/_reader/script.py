@@ -26,7 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_var
     expand_line,
     exported_variables,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, logical_shell_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, logical_shell_lines
 
 _HEREDOC = re.compile(r"<<([-~]?)\s*(\\?)(['\"]?)(\w+)\3")
 # A here-document that is printed or kept in a variable, such as a help text.

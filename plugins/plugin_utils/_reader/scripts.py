@@ -10,7 +10,7 @@ import re
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import appended, script
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import SCRIPTS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, mention
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<[-~]?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)
 _HERE_DOCUMENT = re.compile(r"^[^#\n]*<<-?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)

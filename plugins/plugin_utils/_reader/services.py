@@ -20,8 +20,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of
 
 NO_UNIT = "it starts no etcd"
 _NO_DROP_IN = "systemd reads only *.conf in this folder"

@@ -9,7 +9,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_shell_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import (
+    Line,
+    Logical,
+    logical_shell_lines,
+)
 
 # set -a
 _EXPORTS_ALL = re.compile(r"^([-+])[a-zA-Z]*a[a-zA-Z]*$")

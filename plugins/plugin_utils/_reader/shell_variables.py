@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_com
     commands_of,
     exports_all,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 # A word NAME=value or NAME+=value
 _WORD = re.compile(r"^([A-Za-z_]\w*)(\+?)=(.*)$", re.DOTALL)

@@ -13,10 +13,10 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.document import build_document
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.lines import index_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import find_named
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.word_index import index_words
 
 # Also in PowerShell ($env:NAME) and in cmd.exe (%NAME%).
 _EXPANDED = re.compile(r"(?:\$(?:env:)?[({]?|%)(ETCD_\w+)")

@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.hcl import PLACEHOLDER, Block
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import is_of_server
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of
 
 _RELEASE = re.compile(r"v?(\d+\.\d+\.\d+)")
 _IMAGE = re.compile(r"(?:[\w.-]+(?::\d+)?/)*etcd:v?(\d+\.\d+\.\d+)(?:-\d+)?")

@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environme
     is_server,
     read_environment,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line, Logical, logical_lines
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Logical, logical_lines
 
 _SECTION = re.compile(r"^\[([A-Za-z-]+)\]\s*$")
 _DIRECTIVE = re.compile(r"^([A-Za-z]+)\s*=\s*(.*)$")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _BEGINS = re.compile(
     r"(author|console|description|emits|env|expect|export|instance|kill|limit|manual|respawn|set[ug]id|start|stop|task|umask|usage|version)\b(?!\s*=)"

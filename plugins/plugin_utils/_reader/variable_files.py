@@ -18,7 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_l
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.playbook import is_inventory, listed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/(.*\.(ya?ml|json)|(.*/)?[^.]*)$")
 # A key that is not indented. Puppet's have colons.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _BATCH = re.compile(r"\.(bat|cmd)$", re.IGNORECASE)
 _POWERSHELL = re.compile(r"\.psm?1$", re.IGNORECASE)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 UNIT = "[Service]\nEnvironmentFile=-{named}\nExecStart=/usr/bin/etcd --name n1\n"
 PATH = "host/etc/systemd/system/etcd.service"

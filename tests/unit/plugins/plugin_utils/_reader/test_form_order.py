@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import Form, form_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 UNIT = "[Service]\nExecStart=/usr/bin/etcd --name=a\n"
 ENVIRONMENT = "ETCD_NAME=a\nETCD_LISTEN_CLIENT_URLS=http://10.0.0.1:2379\n"

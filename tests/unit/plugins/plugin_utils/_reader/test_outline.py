@@ -11,7 +11,7 @@ import pytest
 import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.outline import outline
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 UNKNOWN = "{{condition}}"
 CHART = """{{- if .Values.enabled }}

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import mention
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 SERVICE = "services:\n  etcd:\n    image: etcd:v3.2.9\n"
 URLS = "--listen-client-urls http://0.0.0.0:2379"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import hcl
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 IMAGE = "quay.io/coreos/etcd:v3.5.9"
 FLAGS = "--data-dir=/data --max-wals=3"

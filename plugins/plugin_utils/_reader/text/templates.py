@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 # A line that is only a statement of Jinja, Go, ERB or Terraform.
 _TAG = re.compile(
