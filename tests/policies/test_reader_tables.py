@@ -9,11 +9,11 @@ import json
 import subprocess
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import wrappers
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SCRIPT_FOLLOWS
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import COMPACTS
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import LIBRARY
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell import command_wrappers
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import SCRIPT_FOLLOWS
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import SERVER_VARIABLE
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.sources import LIBRARY
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.variable_files import (
     MEMBER_GROUP,
     OF_KNOWN_ROLES,
@@ -98,16 +98,16 @@ def test_clients_that_compact() -> None:
 
 def test_words_before_a_command() -> None:
     patterns = {
-        "runs": wrappers.RUNS,
-        "wrapper": wrappers.WRAPPER,
-        "before_user": wrappers.BEFORE_USER,
-        "argument": wrappers.ARGUMENT,
-        "before_value": wrappers.BEFORE_VALUE,
-        "follows": wrappers.FOLLOWS,
-        "separator": wrappers.SEPARATOR,
-        "opens": wrappers.OPENS,
-        "closes": wrappers.CLOSES,
-        "condition": wrappers.CONDITION,
+        "runs": command_wrappers.RUNS,
+        "wrapper": command_wrappers.WRAPPER,
+        "before_user": command_wrappers.BEFORE_USER,
+        "argument": command_wrappers.ARGUMENT,
+        "before_value": command_wrappers.BEFORE_VALUE,
+        "follows": command_wrappers.FOLLOWS,
+        "separator": command_wrappers.SEPARATOR,
+        "opens": command_wrappers.OPENS,
+        "closes": command_wrappers.CLOSES,
+        "condition": command_wrappers.CONDITION,
     }
     rules = ", ".join(f"data.headroom.formats.command_line._{name}" for name in patterns)
     assert evaluate(f"[{rules}]") == [pattern.pattern for pattern in patterns.values()]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.outline import unknown
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import expand_line
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.commands import commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import expand_line
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 # One key of a config file, or of one of its sections, perhaps in quotes, and the file behind it.

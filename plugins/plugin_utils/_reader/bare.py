@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import unquote
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import assignments_in
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.commands import commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import assignments_in
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")

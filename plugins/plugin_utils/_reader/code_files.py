@@ -20,7 +20,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     nix,
     nix_options,
     script,
-    shell_variables,
     terraform,
     windows,
 )
@@ -30,7 +29,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     is_complete,
     is_configuration,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import with_sourced
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.sources import with_sourced
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import exported_variables
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
@@ -80,7 +80,7 @@ def add_script(state: State, file: Text, add_inner: AddInner) -> None:
         state.add_documents(file.path, [server])
         state.index(file, Parsed([], {}, []))
         return
-    exported = shell_variables.exported_variables(own)
+    exported = exported_variables(own)
     # A file for the scripts that read it.
     settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []
     state.add_members(file.path, [*members, *settings, *([service] if service else [])])

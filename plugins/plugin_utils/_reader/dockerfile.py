@@ -9,15 +9,16 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import install, member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell import install
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     Command,
     find_etcd,
     is_image,
     runs_another_tool,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import (
     SERVER_VARIABLE,
     Variable,
     unquote,

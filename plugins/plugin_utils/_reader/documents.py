@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import yaml
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed, lines_of
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

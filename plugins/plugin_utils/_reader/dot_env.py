@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import ASSIGNMENT, unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import ASSIGNMENT, unquote
 
 NAME = ".env"
 _COMPOSE = re.compile(r"^[\"']?services[\"']?\s*:", re.MULTILINE)

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     SERVER_FLAG,
     Command,
     split_words,

@@ -10,7 +10,7 @@ import re
 import shlex
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import SERVER_FLAG
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.templates import name_hosts
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import split_words
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import constants_of, filled
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import constants_of, filled
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, logical_shell_lines
 
 _MENTION = re.compile(r"k3s|rke2", re.IGNORECASE)

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import Command
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, flags_in
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import is_file
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import Command
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import Variable, flags_in
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.sources import is_file
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Logical
 
 _FLAG = re.compile(r"^--?([A-Za-z][^=\s$(){}]*)")

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import install, member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import find_etcd, split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell import install
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
 
 _MODULES = {
     f"{collection}{name}"

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import SERVER_FLAG
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import (
     SERVER_VARIABLE,
     Variable,
     is_server,

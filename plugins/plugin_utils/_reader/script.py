@@ -8,18 +8,19 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import appended, bare, install, member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import appended, bare, member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell import install
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     SERVER_FLAG,
     Command,
     expand,
     find_etcd,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import exports_sourced, sources_in
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.commands import commands_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import Variable, unquote
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.sources import exports_sourced, sources_in
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import (
     arrays_in,
     assignments_in,
     constants_of,

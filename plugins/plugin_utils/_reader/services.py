@@ -18,8 +18,8 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     unit,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.hcl import PLACEHOLDER, Block
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import is_of_server
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     Command,
     find_etcd,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.hcl import PLACEHOLDER, Block
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import is_of_server
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of
 
 _RELEASE = re.compile(r"v?(\d+\.\d+\.\d+)")

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     Command,
     find_etcd,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import (
     Variable,
     flags_in,
     is_server,

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import has_server_keys
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     SERVER_FLAG,
     Command,
     find_etcd,
     is_image,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import has_server_keys
 
 # Other documents: resources of Kubernetes, Compose files, and inventories.
 _OTHERS = {"apiVersion", "services", "all", "hosts", "children"}

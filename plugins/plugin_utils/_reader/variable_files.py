@@ -9,15 +9,15 @@ import re
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member, role_variables
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.playbook import is_inventory, listed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     SERVER_FLAG,
     Command,
     is_etcd,
     split_words,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import SERVER_VARIABLE
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.playbook import is_inventory, listed
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import SERVER_VARIABLE
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _GROUP_VARS = re.compile(r"(^|/)(group_vars|host_vars)/(.*\.(ya?ml|json)|(.*/)?[^.]*)$")

@@ -113,7 +113,7 @@ _is_argument(command, position) if regex.match(_wrapper, command[position])
 
 _is_argument(command, position) if regex.match(_before_value, command[position - 1])
 
-# headroom-lint has the same patterns, with comments, in _reader/wrappers.py.
+# headroom-lint has the same patterns, with comments, in _reader/shell/command_wrappers.py.
 _runs := `^([({]?(exec|nohup|nice|ionice|time)|[({]|then|else|do|--|(.*/)?(env|sudo|tini|dumb-init|catatonit)|\w+=.*|.*(;|&&|\|\|))$`
 
 _wrapper := concat("", [

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 UNIT = "[Service]\nEnvironmentFile=-{named}\nExecStart=/usr/bin/etcd --name n1\n"

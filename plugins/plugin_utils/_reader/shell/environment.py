@@ -9,7 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import SERVER_FLAG, split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
+    SERVER_FLAG,
+    split_words,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Logical, logical_lines
 
 # As spelling.is_server_variable of the policies: clients set ETCD_ENDPOINTS or ETCD_CERT_FILE too.

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import split_words
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import constants_of, filled
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import constants_of, filled
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, logical_shell_lines
 
 _ARCHIVE = re.compile(r"etcd/releases/download/|storage\.googleapis\.com/etcd/|\betcd-[^\s/]*(linux|darwin)")

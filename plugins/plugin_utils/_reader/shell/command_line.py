@@ -10,20 +10,20 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.engine_options import (
-    makes_another,
-    mounted,
-    options_of,
-)
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_sources import (
-    exports_sourced_in_text,
-    sources_in_text,
-)
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.wrappers import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_wrappers import (
     RUNS,
     SEPARATOR,
     is_behind_wrapper,
     variables_before,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.engine_options import (
+    makes_another,
+    mounted,
+    options_of,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.sources import (
+    exports_sourced_in_text,
+    sources_in_text,
 )
 
 # Flags that only etcd's server has. A word before them is etcd, whatever it is called.
@@ -87,7 +87,7 @@ class Command(NamedTuple):
     mounts: tuple[tuple[str, str], ...] = ()  # path in the container, and the host's folder or the name of a volume
     environment_files: tuple[str, ...] = ()
     in_memory: tuple[str, ...] = ()  # paths in the container at which memory is mounted
-    sources: tuple[str, ...] = ()  # commands before etcd that may set any variable, as in shell_sources
+    sources: tuple[str, ...] = ()  # commands before etcd that may set any variable, as in sources.py
     passes_on: bool = False  # whether etcd gets the variables of a file that a shell sources before it
 
 

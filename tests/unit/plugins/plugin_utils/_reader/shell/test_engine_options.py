@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import find_etcd, split_words
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.engine_options import options_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.engine_options import options_of
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_variables import constants_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import constants_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 FLAGS = "--data-dir /d --listen-client-urls https://0.0.0.0:2379"

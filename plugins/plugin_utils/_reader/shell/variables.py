@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import expand
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.environment import Variable, unquote
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import expand
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.commands import (
     ShellCommand,
     commands_of,
     exports_all,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import Variable, unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 # A word NAME=value or NAME+=value

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell_commands import commands_of, exports_all
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.commands import commands_of, exports_all
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of
 
 # As in formats.container of the policies (tests/policies/test_reader_tables.py compares both): files with functions, or with facts about the system.

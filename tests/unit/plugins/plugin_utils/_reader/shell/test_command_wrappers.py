@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command_line import find_etcd, split_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
 
 
 def members(path: str, text: str) -> list[dict[str, Any]]:
