@@ -9,16 +9,16 @@ import json
 import subprocess
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.variable_files import (
+    MEMBER_GROUP,
+    OF_KNOWN_ROLES,
+    RELEASE_NAMES,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import COMPACTS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell import command_wrappers
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import SCRIPT_FOLLOWS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import SERVER_VARIABLE
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.sources import LIBRARY
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.variable_files import (
-    MEMBER_GROUP,
-    OF_KNOWN_ROLES,
-    RELEASE_NAMES,
-)
 
 from .tools import REPOSITORY, SOURCES, tool
 

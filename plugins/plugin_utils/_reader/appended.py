@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.outline import unknown
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.template_outline import unknown
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.commands import commands_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import unquote
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import expand_line

@@ -23,7 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     terraform,
     windows,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     Text,
     is_complete,

@@ -21,7 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     upstart,
     windows,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import COMMAND
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import COMMAND
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     TEMPLATE,
     Text,

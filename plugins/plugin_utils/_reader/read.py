@@ -12,20 +12,14 @@ from typing import Any, NamedTuple
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     commands,
     dockerfile,
-    dot_env,
     flag_list,
     forms,
     ini,
     member,
-    mend,
-    playbook,
     scripts,
     unit,
     upstart,
-    values,
-    variable_files,
     windows,
-    wrapped,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.code_files import (
     NO_IMAGE,
@@ -37,7 +31,15 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.code_file
     add_terraform,
     add_windows_script,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import (
+    broken_yaml,
+    chart_values,
+    document_wrappers,
+    dot_env,
+    playbook,
+    variable_files,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import PROSE, Form
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
@@ -234,7 +236,7 @@ class _Reader:
         is_compose = file.path == file.target and dot_env.is_compose(file.path, file.text)
         variables = self._state.variables_beside(file.path) if is_compose else {}
         filled = [dot_env.substitute(document, variables) for document in parsed.documents]
-        parsed = parsed._replace(documents=wrapped.unwrap(filled))
+        parsed = parsed._replace(documents=document_wrappers.unwrap(filled))
         roles = (
             variable_files.members_of(self._state.releases.get(file.path), parsed.documents, file)
             if self._state.alone
@@ -249,7 +251,7 @@ class _Reader:
             # Ansible would ignore it because of its name.
             self._state.translated[file.path] = True
         is_alone = self._state.alone and not variable_files.is_of_group(file.path)
-        in_values = values.members_of(parsed.documents) if is_alone and file.path == file.target else ()
+        in_values = chart_values.members_of(parsed.documents) if is_alone and file.path == file.target else ()
         started = [*playbook.containers(parsed.documents), *in_values]
         is_service = file.path in self._state.releases and playbook.starts_etcd(parsed.documents)
         self._state.add_members(file.path, started if is_service else started or roles)
@@ -262,7 +264,7 @@ class _Reader:
             self._state.add_members(file.path, [member.elsewhere("playbook")])
 
     def _parse(self, file: Text) -> Parsed:
-        parsed, why = mend.parse_or_mend(file, bool(_CLOUD_CONFIG.match(file.text)))
+        parsed, why = broken_yaml.parse_or_mend(file, bool(_CLOUD_CONFIG.match(file.text)))
         if why and (mention(file.text) or is_configuration(file) or is_manifest(file.text)):
             self._state.unparsed[file.path] = why
         return parsed

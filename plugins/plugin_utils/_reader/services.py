@@ -17,7 +17,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     quadlet,
     unit,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._conftest.document import build_document
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import dot_env
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import find_named
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of

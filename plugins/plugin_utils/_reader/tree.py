@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import dot_env
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import DOCUMENT
 
 # A configuration that a person wrote is smaller.

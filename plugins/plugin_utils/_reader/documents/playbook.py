@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import maps_below
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell import install
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
 

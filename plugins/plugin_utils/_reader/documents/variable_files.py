@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member, role_variables
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.playbook import is_inventory, listed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import role_variables
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.playbook import is_inventory, listed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, has_server_keys
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     SERVER_FLAG,

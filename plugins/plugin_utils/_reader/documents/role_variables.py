@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import jinja
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import maps_below
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import jinja
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import maps_below
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line
 
 _PREFIX = r"^(?:\w*_)?etcd[23]?_"

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.chart_values import members_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.values import members_of
 
 IMAGE = "registry.k8s.io/etcd:3.5.2"
 CONTAINER = {

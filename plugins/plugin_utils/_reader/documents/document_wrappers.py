@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.schedulers import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.container_orchestrators import (
     compose_files_of,
     services_of_linuxkit,
 )

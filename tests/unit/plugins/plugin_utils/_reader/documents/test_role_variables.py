@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import jinja
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import jinja
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.role_variables import settings_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.role_variables import settings_of
 
 LOOP = "{% for h in groups.etcd %}{{ h }}=http://{{ h }}:2380{% if not loop.last %},{% endif %}{% endfor %}"
 

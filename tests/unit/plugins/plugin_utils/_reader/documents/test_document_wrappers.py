@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.wrapped import unwrap
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.document_wrappers import unwrap
 
 POD = {"kind": "Pod"}
 OLD_COMPOSE = {

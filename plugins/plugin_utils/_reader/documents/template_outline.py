@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import (
+    Parsed,
+    read_documents,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     Text,
     is_configuration,

@@ -9,8 +9,8 @@ import json
 import re
 from collections.abc import Iterator
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import outline
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import template_outline
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     Text,
     is_configuration,
@@ -36,12 +36,12 @@ _LONGEST = 3_000
 def parse_or_mend(file: Text, is_cloud_config: bool) -> tuple[Parsed, str]:
     """Parse a file as YAML. Return also what was not read of broken YAML, else "". Raises Unparsed if nothing is known."""
     try:
-        return outline.parse(file, is_cloud_config), ""
+        return template_outline.parse(file, is_cloud_config), ""
     except Unparsed as problem:
         mended = parse(file, problem) if "etcd" in file.text else None
         if mended:
             return mended
-        beginning = outline.parse_beginning(file, problem.line)
+        beginning = template_outline.parse_beginning(file, problem.line)
         if beginning is None:
             raise
     parsed, number = beginning
@@ -63,10 +63,10 @@ def parse(file: Text, problem: Unparsed) -> tuple[Parsed, str] | None:
 def _repaired(file: Text) -> Parsed | None:
     """Return what a file contains once its tabs are blanks, and the values at which parsing ends have quotes."""
     try:
-        return outline.parse(file, False)
+        return template_outline.parse(file, False)
     except Unparsed:
         is_template = is_manifest(file.text) or is_configuration(file)
-        lines = (outline.outline(file.lines) if is_template else []) or file.lines
+        lines = (template_outline.outline(file.lines) if is_template else []) or file.lines
     found = [parsed for candidate in _without_tabs(lines) if (parsed := _with_quotes(file._replace(lines=candidate)))]
     # Each width of a tab must mean the same.
     return found[0] if found and all(parsed.documents == found[0].documents for parsed in found) else None
@@ -93,7 +93,7 @@ def _with_quotes(file: Text) -> Parsed | None:
     last = -1
     for _attempt in range(_MOST_VALUES):
         try:
-            return outline.parse(file._replace(lines=lines), False)
+            return template_outline.parse(file._replace(lines=lines), False)
         except Unparsed as problem:
             position = next((number for number, line in enumerate(lines) if line.number == problem.line), -1)
         found = _VALUE.match(lines[position].text) or _ITEM.match(lines[position].text) if position > last else None
@@ -137,7 +137,7 @@ def _in_common(line: Line, theirs: list[str]) -> Line:
     other = next((text for text in theirs if found and text.startswith(found[1])), "").split()
     common = [word for word in words if word in other]
     if found is None or len(words) < 2 or not common:
-        return outline.unknown(line)
+        return template_outline.unknown(line)
     return line._replace(text=f"{found[1]}{json.dumps(' '.join([*common, UNKNOWN]))}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.outline import outline
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.template_outline import outline
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 

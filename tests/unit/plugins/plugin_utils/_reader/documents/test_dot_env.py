@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dot_env
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import dot_env
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 
