@@ -14,14 +14,10 @@ from collections.abc import Callable
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     dockerfile,
     hcl,
-    k3s,
-    makefile,
     member,
     nix,
     nix_options,
-    script,
     terraform,
-    windows,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
@@ -29,6 +25,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     is_complete,
     is_configuration,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import k3s, makefile, script, windows
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.sources import with_sourced
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.variables import exported_variables
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State

@@ -9,18 +9,7 @@ import enum
 import re
 from collections.abc import Callable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
-    dockerfile,
-    flag_list,
-    hcl,
-    makefile,
-    quadlet,
-    script,
-    scripts,
-    unit,
-    upstart,
-    windows,
-)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, flag_list, hcl, quadlet, unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import COMMAND
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     TEMPLATE,
@@ -29,6 +18,13 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     is_configuration,
     is_environment,
     is_manifest,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import (
+    makefile,
+    script,
+    script_detection,
+    upstart,
+    windows,
 )
 
 PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
@@ -95,7 +91,9 @@ def _is_job(_original: Text, settled: Text) -> bool:
 
 
 def _is_script(_original: Text, settled: Text) -> bool:
-    return scripts.is_script(settled.text) or settled.target == COMMAND or scripts.starts_etcd(settled)
+    return (
+        script_detection.is_script(settled.text) or settled.target == COMMAND or script_detection.starts_etcd(settled)
+    )
 
 
 def _is_unit(_original: Text, settled: Text) -> bool:
@@ -108,7 +106,7 @@ def _is_list_of_flags(_original: Text, settled: Text) -> bool:
 
 
 def _has_commands(_original: Text, settled: Text) -> bool:
-    return scripts.has_commands(settled.text) and settled.target != script.PRINTED
+    return script_detection.has_commands(settled.text) and settled.target != script.PRINTED
 
 
 def _is_environment(_original: Text, settled: Text) -> bool:

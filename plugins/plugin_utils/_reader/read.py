@@ -16,10 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     forms,
     ini,
     member,
-    scripts,
     unit,
-    upstart,
-    windows,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.code_files import (
     NO_IMAGE,
@@ -53,6 +50,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     mention,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import script_detection, upstart, windows
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.services import NO_UNIT, add_units
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text import notes, templates
@@ -123,7 +121,7 @@ class _Reader:
             self._state.add_members(path, [member.elsewhere("variables")])
         if before == self._state.size():
             # A Dockerfile that configures no etcd is known to start something else.
-            mentioned = "" if dockerfile.is_dockerfile(path, text) else scripts.mentioned_in(path, text)
+            mentioned = "" if dockerfile.is_dockerfile(path, text) else script_detection.mentioned_in(path, text)
             if mentioned and path not in self._state.unparsed:
                 self._state.unparsed[path] = f"it mentions {mentioned}, in a form that headroom-lint does not know"
             elif path not in self._state.unparsed:
@@ -225,7 +223,7 @@ class _Reader:
             parsed = self._parse(file)
         except Unparsed:
             parts = notes.named_parts_of(file.lines) if file.path == file.target else []
-            if not parts and not scripts.has_here_document(file.text):
+            if not parts and not script_detection.has_here_document(file.text):
                 raise
             # Notes with the name of a document.
             for target, lines in parts:
@@ -272,7 +270,11 @@ class _Reader:
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
         is_about_etcd = mention(inner.text) or is_configuration(inner) or is_resource(inner)
-        starts = unit.starts_etcd(inner.text) or scripts.runs_image(inner.text) or scripts.starts_etcd(inner)
+        starts = (
+            unit.starts_etcd(inner.text)
+            or script_detection.runs_image(inner.text)
+            or script_detection.starts_etcd(inner)
+        )
         if not (is_about_etcd or starts or _CLOUD_CONFIG.match(inner.text)):
             return
         if DOCUMENT.search(inner.target) and not is_configuration(inner) and not is_resource(inner):

@@ -12,13 +12,13 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     completeness,
     configured,
     drop_ins,
-    k3s,
     member,
     quadlet,
     unit,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import k3s
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of

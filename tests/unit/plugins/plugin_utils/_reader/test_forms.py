@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.makefile import is_makefile, shell_lines
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts.makefile import is_makefile, shell_lines
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 URLS = "--listen-client-urls http://0.0.0.0:2379"

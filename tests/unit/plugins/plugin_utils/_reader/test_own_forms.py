@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import upstart
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import upstart
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 JOB = """# etcd

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.windows import is_script
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts.windows import is_script
 
 URL = "http://0.0.0.0:2379"
 BATCH = r"""@echo off

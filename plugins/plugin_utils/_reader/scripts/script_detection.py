@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import appended, script
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import SCRIPTS
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, mention
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import appended, script
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 _SCRIPT = re.compile(r"\A#!.*\b(ba|da|z|k)?sh\b|^[^#\n]*<<[-~]?\s*\\?['\"]?[A-Z_]{3,}['\"]?", re.MULTILINE)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import appended, bare, member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import appended, start_without_flags
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell import install
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     SERVER_FLAG,
@@ -202,8 +203,8 @@ def _kept_command(text: str, constants: dict[str, str]) -> list[str]:
 def members_of(own: list[Line]) -> list[dict[str, Any]]:
     """Return the members that a script starts itself."""
     constants = constants_of(own)
-    programs = bare.programs_of(own)
-    commands = bare.commands_in(own)
+    programs = start_without_flags.programs_of(own)
+    commands = start_without_flags.commands_in(own)
     used = {name for line in own for name in _REFERENCE.findall(line.text)}
     elements = {line for array in arrays_in(own) if array.name in used for line in array.inner}
     sources = sources_in(own)
@@ -212,11 +213,11 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
         if logical.lines[0] in elements or _fills_array(logical.text, constants, used):
             # The line that runs it counts.
             continue
-        text = bare.name_program(logical.text, programs)
+        text = start_without_flags.name_program(logical.text, programs)
         words = _kept_command(text, constants) or split_words(text)
         command = find_etcd(words, constants)
         if command is None or not _has_settings(command, words):
-            if not (logical.lines[0] in commands and bare.is_start(text)):
+            if not (logical.lines[0] in commands and start_without_flags.is_start(text)):
                 continue
             command = command or Command(("etcd",))
         before = [word.partition("=") for word in words if _OWN_VARIABLE.match(word)]
