@@ -9,7 +9,7 @@ import enum
 import re
 from collections.abc import Callable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, flag_list, hcl, quadlet, unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, flag_list, hcl
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import COMMAND
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     TEMPLATE,
@@ -26,6 +26,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts i
     upstart,
     windows,
 )
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units import quadlet, unit
 
 PROSE = re.compile(r"\.(md|markdown|rst|adoc)$", re.IGNORECASE)
 

@@ -16,7 +16,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
     forms,
     ini,
     member,
-    unit,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.code_files import (
     NO_IMAGE,
@@ -51,10 +50,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import script_detection, upstart, windows
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.services import NO_UNIT, add_units
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text import notes, templates
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Unparsed, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units import unit
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units.services import NO_UNIT, add_units
 
 # Ansible ignores a file of variables or an inventory with another suffix.
 _EXAMPLE = re.compile(r"\.(ya?ml|json)\.\w+$|\.(template|sample|example|dist)$", re.IGNORECASE)

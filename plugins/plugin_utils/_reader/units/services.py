@@ -8,20 +8,20 @@ from __future__ import annotations
 import posixpath
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
-    completeness,
-    configured,
-    drop_ins,
-    member,
-    quadlet,
-    unit,
-)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import k3s
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, lines_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units import (
+    drop_ins,
+    quadlet,
+    unit,
+    unit_completeness,
+    unit_config_file,
+)
 
 NO_UNIT = "it starts no etcd"
 _NO_DROP_IN = "systemd reads only *.conf in this folder"
@@ -53,9 +53,9 @@ def add_units(state: State) -> None:
             # Its config file is the member.
             continue
         if found is not None:
-            found, config = configured.with_config_file(found, parts[0].path, state)
+            found, config = unit_config_file.with_config_file(found, parts[0].path, state)
             files = [*parts, *config, *(file for part in parts for file in named_by.get(part.path, []))]
-            is_complete = completeness.is_complete(found, directives, files, state.texts)
+            is_complete = unit_completeness.is_complete(found, directives, files, state.texts)
             state.add_members(parts[0].path, [{**found, "complete": True} if is_complete else found])
         elif server := k3s.document_of([_as_command(one) for one in directives if one.name == "ExecStart"]):
             state.add_documents(parts[0].path, [server])

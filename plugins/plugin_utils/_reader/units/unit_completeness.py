@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.unit import Directive, unit_of
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units.unit import Directive, unit_of
 
 _ETCD = re.compile(r"^[@:+!-]*([\w./-]*/)?etcd(\s|$)")
 # Something fills in the file later. So it does with a line that is a comment until then.

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import unit
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import (
     find_at,
     find_named,
@@ -19,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_fil
     only_one,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units import unit
 
 _DROP_IN = re.compile(r"\.conf(\.(j2|jinja2?|erb|epp|ejs|tmpl|tpl|gotmpl|in))?$")
 _PATTERN = re.compile(r"[*?\[]")

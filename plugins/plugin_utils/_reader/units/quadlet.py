@@ -10,7 +10,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.unit import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units.unit import (
     Directive,
     FindFile,
     own_variables,
