@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats import (
     dockerfile,
     hcl,
-    member,
     nix,
     nix_options,
     terraform,
 )
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     Text,
     is_complete,

@@ -9,8 +9,8 @@ import enum
 import re
 from collections.abc import Callable
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import dockerfile, flag_list, hcl
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import COMMAND
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats import dockerfile, flag_list, hcl
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     TEMPLATE,
     Text,

@@ -9,14 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import (
-    commands,
-    dockerfile,
-    flag_list,
-    forms,
-    ini,
-    member,
-)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import forms, member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.code_files import (
     NO_IMAGE,
     AddInner,
@@ -36,6 +29,12 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents
     variable_files,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import Parsed
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats import (
+    dockerfile,
+    flag_list,
+    ini,
+    process_managers,
+)
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import PROSE, Form
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
@@ -130,7 +129,7 @@ class _Reader:
     def _add(self, file: Text) -> None:
         text = file.text
         parts = notes.parts_of(file.lines) if file.path == file.target else []
-        run = commands.commands_of(file.target, file.lines)
+        run = process_managers.commands_of(file.target, file.lines)
         if run:
             self._add_script(file._replace(lines=run))
         elif parts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.ini import read_inventory
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats.ini import read_inventory
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Unparsed

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import hcl
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats import hcl
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 

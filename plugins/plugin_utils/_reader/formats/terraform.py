@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import maps_below
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.hcl import PLACEHOLDER, Block
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats.hcl import PLACEHOLDER, Block
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import is_of_server
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     Command,
