@@ -23,7 +23,7 @@ def main() -> int:
         package.__path__ = [path] if path else []
         sys.modules[name] = package
     try:
-        from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.command import main as run
+        from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.cli import main as run
     except ModuleNotFoundError as error:
         if error.name != "yaml":
             raise
