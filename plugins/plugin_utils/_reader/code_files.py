@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats i
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     Text,
-    is_complete,
+    configures_member,
     is_configuration,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import k3s, makefile, script, windows
@@ -79,7 +79,7 @@ def add_script(state: State, file: Text, add_inner: AddInner) -> None:
         return
     exported = exported_variables(own)
     # A file for the scripts that read it.
-    settings = [member.from_environment(exported)] if not (written or members) and is_complete(exported) else []
+    settings = [member.from_environment(exported)] if not (written or members) and configures_member(exported) else []
     state.add_members(file.path, [*members, *settings, *([service] if service else [])])
 
 

@@ -41,11 +41,11 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize
     MANIFEST,
     Text,
     begins_as_playbook,
+    first_server_setting,
     is_about_etcd,
     is_configuration,
     is_manifest,
     is_resource,
-    mention,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import script_detection, upstart, windows
@@ -112,7 +112,7 @@ class _Reader:
         try:
             self._add(Text(path, path, lines))
         except Unparsed as problem:
-            about_etcd = mention(text) or is_configuration(Text(path, path, lines))
+            about_etcd = first_server_setting(text) or is_configuration(Text(path, path, lines))
             (self._state.unparsed if about_etcd else self._state.passed_over)[path] = str(problem)
             return
         if release and self._state.alone and before == self._state.size() and _VAGRANTFILE.search(path):
@@ -262,19 +262,19 @@ class _Reader:
 
     def _parse(self, file: Text) -> Parsed:
         parsed, why = broken_yaml.parse_or_mend(file, bool(_CLOUD_CONFIG.match(file.text)))
-        if why and (mention(file.text) or is_configuration(file) or is_manifest(file.text)):
+        if why and (first_server_setting(file.text) or is_configuration(file) or is_manifest(file.text)):
             self._state.unparsed[file.path] = why
         return parsed
 
     def _add_inner(self, inner: Text) -> None:
         """Read a text inside a file if it is about etcd. One that cannot be parsed makes the whole file unparsed."""
-        is_about_etcd = mention(inner.text) or is_configuration(inner) or is_resource(inner)
+        states_settings = first_server_setting(inner.text) or is_configuration(inner) or is_resource(inner)
         starts = (
             unit.starts_etcd(inner.text)
             or script_detection.runs_image(inner.text)
             or script_detection.starts_etcd(inner)
         )
-        if not (is_about_etcd or starts or _CLOUD_CONFIG.match(inner.text)):
+        if not (states_settings or starts or _CLOUD_CONFIG.match(inner.text)):
             return
         if DOCUMENT.search(inner.target) and not is_configuration(inner) and not is_resource(inner):
             return
@@ -294,7 +294,7 @@ class _Reader:
         try:
             groups = ini.groups_of(file.lines, self._state.releases.get(file.path))
         except Unparsed as problem:
-            if ini.is_of_program(file.lines) and not mention(file.text):
+            if ini.is_of_program(file.lines) and not first_server_setting(file.text):
                 return
             # Any file with sections comes here, and a program with a list of texts.
             why = _UNREAD_PROGRAM if _PROGRAM.search(file.path) else f"not an inventory: {problem}"

@@ -68,7 +68,7 @@ def is_environment(file: Text) -> bool:
     return is_server(variables) and not re.search(r"^\s*(if|for|while|function)\s|\(\)\s*\{", file.text, re.MULTILINE)
 
 
-def is_complete(variables: list[Variable]) -> bool:
+def configures_member(variables: list[Variable]) -> bool:
     """Tell whether variables configure a member, rather than describe one to a client."""
     names = {variable.name for variable in variables if variable.name.startswith("ETCD_")}
     return "ETCD_LISTEN_CLIENT_URLS" in names and len(names) > 1
@@ -132,7 +132,7 @@ def is_about_etcd(text: str) -> bool:
     return _ABOUT_ETCD.search(text) is not None
 
 
-def mention(text: str) -> str:
+def first_server_setting(text: str) -> str:
     """Return the first setting of a server in a text, with its line; empty if there is none. etcdctl has some of them, for a restoration."""
     is_client = goes_on = False
     for number, line in enumerate(text.splitlines(), 1):

@@ -67,7 +67,7 @@ assumption(profile) := "even with the minimal plan" if {
 # Whether the input has no workload, as in other roles' inventories and in files that configure etcd directly.
 assumes_workload(profile) if {
 	count(profile.etcd.workload) == 0
-	not member_settings.shows_everything(profile.etcd)
+	not member_settings.proves_unset(profile.etcd)
 } else := false
 
 # Whether any estimate may rest on an assumed workload. Rules ask this first, so that a query for warnings alone skips the memory model.

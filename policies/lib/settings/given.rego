@@ -30,7 +30,7 @@ is_replaceable(profile, found) if {
 }
 
 # Whether nothing but the linted files can set a setting of these members.
-shows_everything(profile) if {
+states_everything(profile) if {
 	profile.etcd.complete
 	not _is_merged(profile)
 }

@@ -22,9 +22,9 @@ has_no_file(etcd, name) if is_unset(etcd, name)
 has_no_file(etcd, name) if etcd.settings[name] == ""
 
 # Only Headroom's own variables and a running member prove that a setting is unset. For other files this is an assumption: the setting may be elsewhere.
-shows_everything(etcd) if not etcd.format
+proves_unset(etcd) if not etcd.format
 
-shows_everything(etcd) if etcd.format == "running member"
+proves_unset(etcd) if etcd.format == "running member"
 
 # Variables that must be mappings but are not: variable → what is wrong.
 malformed(variables) := {variable: text |

@@ -38,7 +38,7 @@ def parse_or_mend(file: Text, is_cloud_config: bool) -> tuple[Parsed, str]:
     try:
         return template_outline.parse(file, is_cloud_config), ""
     except Unparsed as problem:
-        mended = parse(file, problem) if "etcd" in file.text else None
+        mended = _mend(file, problem) if "etcd" in file.text else None
         if mended:
             return mended
         beginning = template_outline.parse_beginning(file, problem.line)
@@ -48,7 +48,7 @@ def parse_or_mend(file: Text, is_cloud_config: bool) -> tuple[Parsed, str]:
     return parsed, f"line {number} is not YAML; only the lines before it were checked"
 
 
-def parse(file: Text, problem: Unparsed) -> tuple[Parsed, str] | None:
+def _mend(file: Text, problem: Unparsed) -> tuple[Parsed, str] | None:
     """Parse broken YAML. Return also what was not read; None if nothing is known."""
     if len(file.lines) > _LONGEST:
         return None
@@ -57,7 +57,7 @@ def parse(file: Text, problem: Unparsed) -> tuple[Parsed, str] | None:
     whole = _repaired(file._replace(lines=lines))
     if whole:
         return whole, f"{problem}; the rest was checked"
-    return _of_documents(file, lines, problem) or _of_services(file, lines, problem)
+    return _parse_sound_documents(file, lines, problem) or _parse_without_broken_services(file, lines, problem)
 
 
 def _repaired(file: Text) -> Parsed | None:
@@ -141,7 +141,7 @@ def _in_common(line: Line, theirs: list[str]) -> Line:
     return line._replace(text=f"{found[1]}{json.dumps(' '.join([*common, UNKNOWN]))}")
 
 
-def _of_documents(file: Text, lines: list[Line], problem: Unparsed) -> tuple[Parsed, str] | None:
+def _parse_sound_documents(file: Text, lines: list[Line], problem: Unparsed) -> tuple[Parsed, str] | None:
     """Parse each document by itself, and leave out those that are broken."""
     parts: list[list[Line]] = [[]]
     for line in lines:
@@ -163,7 +163,7 @@ def _joined(parts: list[Parsed]) -> Parsed:
     return Parsed(documents, scopes, [inner for part in parts for inner in part.embedded])
 
 
-def _of_services(file: Text, lines: list[Line], problem: Unparsed) -> tuple[Parsed, str] | None:
+def _parse_without_broken_services(file: Text, lines: list[Line], problem: Unparsed) -> tuple[Parsed, str] | None:
     """Parse a Compose file without the broken services that have nothing to do with etcd."""
     start = next((position for position, line in enumerate(lines) if _SERVICES.match(line.text)), None)
     if start is None:

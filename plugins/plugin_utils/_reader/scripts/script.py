@@ -204,7 +204,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
     """Return the members that a script starts itself."""
     constants = constants_of(own)
     programs = start_without_flags.programs_of(own)
-    commands = start_without_flags.commands_in(own)
+    commands = start_without_flags.lines_outside_quotes(own)
     used = {name for line in own for name in _REFERENCE.findall(line.text)}
     elements = {line for array in arrays_in(own) if array.name in used for line in array.inner}
     sources = sources_in(own)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import SCRIPTS
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, mention
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text, first_server_setting
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts import appended, script
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
@@ -48,7 +48,7 @@ def runs_image(text: str) -> bool:
 
 def mentioned_in(path: str, text: str) -> str:
     """Return the first setting of a server in a file, with its line, but none of the help text that a script prints."""
-    return mention(script.without_help(lines_of(path, text)) if is_script(text) else text)
+    return first_server_setting(script.without_help(lines_of(path, text)) if is_script(text) else text)
 
 
 def starts_etcd(file: Text) -> bool:

@@ -61,7 +61,7 @@ def name_program(text: str, programs: Iterable[str]) -> str:
     )
 
 
-def commands_in(lines: Iterable[Line]) -> set[Line]:
+def lines_outside_quotes(lines: Iterable[Line]) -> set[Line]:
     """Return the lines that begin as commands: outside of texts and arrays of several lines. Empty if a quote stays open."""
     found = set()
     quote, depth = "", 0

@@ -106,7 +106,7 @@ _off(profile) := result.problem(profile, name, sprintf("%s is %v, so etcd keeps 
 }
 
 _unset(profile) := result.warning_with_assumption(problem, "assuming that nothing outside this file sets it and no client compacts") if {
-	not settings.shows_everything(profile.etcd)
+	not settings.proves_unset(profile.etcd)
 	problem := _unset_problem(profile)
 } else := _unset_problem(profile)
 

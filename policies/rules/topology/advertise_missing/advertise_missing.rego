@@ -20,7 +20,7 @@ deny contains finding if some finding in result.findings("topology/advertise_mis
 
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
-	given.shows_everything(profile)
+	given.states_everything(profile)
 	not _has_unknown(profile.etcd)
 	not _is_exempt(profile.etcd)
 	entry := _entries(profile.etcd, {"listen_client_urls"})[0]

@@ -56,7 +56,7 @@ problems contains result.problem(profile, advertised.name, text) if {
 problems contains result.problem(profile, list.name, text) if {
 	some profile in clusters.profiles
 	settings.is_unset(profile.etcd, "initial_advertise_peer_urls")
-	_shows_all(profile)
+	_states_all(profile)
 	[own, list] := _own_and_list(profile)
 	_is_new(profile.etcd)
 	not _advertises_host(profile.etcd)
@@ -69,9 +69,9 @@ problems contains result.problem(profile, list.name, text) if {
 }
 
 # Nothing else can set the URLs.
-_shows_all(profile) if given.shows_everything(profile)
+_states_all(profile) if given.states_everything(profile)
 
-_shows_all(profile) if {
+_states_all(profile) if {
 	profile.etcd.format == "config file"
 	not files.is_template(profile.inventory)
 }

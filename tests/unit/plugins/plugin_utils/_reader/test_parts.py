@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import mention
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import first_server_setting
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.release import find_release
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
@@ -168,7 +168,7 @@ def test_a_command_of_etcdctl_is_no_member() -> None:
     ],
 )
 def test_flags_of_a_restoration_are_no_mention(text: str, found: str) -> None:
-    assert mention(text) == found
+    assert first_server_setting(text) == found
 
 
 def test_the_release_in_a_packed_text() -> None:
