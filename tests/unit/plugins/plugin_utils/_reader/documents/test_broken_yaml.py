@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 
+from tests.unit.plugins.plugin_utils._reader.reading import documents_of
+
+URLS = "--listen-client-urls http://0.0.0.0:2379"
+
 IMAGE = "quay.io/coreos/etcd:v3.5.9"
+
 SERVICE = {"image": IMAGE, "command": "etcd --max-wals 3"}
+
 GOOD = f"services:\n  etcd:\n    image: {IMAGE}\n    command: etcd --max-wals 3\n"
+
 POD = f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: etcd\nspec:\n  containers:\n  - image: {IMAGE}\n"
 
 
@@ -98,6 +105,7 @@ def test_commands_with_a_manifest() -> None:
 
 
 NOTES = "  \n  1, install etcd\n  https://example.org/etcd\n\n  https://example.org/kubeadm\n"
+
 EXTERNAL = (
     "apiVersion: kubeadm.k8s.io/v1alpha1\nkind: MasterConfiguration\netcd:\n  endpoints:\n  - http://10.0.0.1:2379\n"
 )
@@ -108,3 +116,33 @@ def test_notes_at_the_end() -> None:
     assert document["etcd"] == {"endpoints": ["http://10.0.0.1:2379"]}
     # Settings may follow the notes.
     assert not read({"a.yml": EXTERNAL + NOTES + "  key: value\n"}).document["files"]
+
+
+COMPOSE = "services:\n  etcd:\n    image: etcd:v3.2.9\n"
+
+
+def test_a_compose_file_before_notes() -> None:
+    reading = read({"c.yml": f"{COMPOSE}\netcd --name a {URLS} \\\n--data-dir: x\n"})
+    assert documents_of(reading) == [{"services": {"etcd": {"image": "etcd:v3.2.9"}}}]
+    assert reading.document["unparsed"] == {"c.yml": "line 5 is not YAML; only the lines before it were checked"}
+
+
+def test_a_config_file_before_a_command() -> None:
+    settings = {"listen-peer-urls": "http://10.0.0.5:2380", "listen-client-urls": "http://10.0.0.5:2379"}
+    text = "".join(f"{name}: {value}\n" for name, value in settings.items())
+    reading = read({"etcd.yml": f"{text}\nTOKEN=$(curl -s x)\n"})
+    assert documents_of(reading) == [settings]
+    assert reading.document["unparsed"] == {"etcd.yml": "line 4 is not YAML; only the lines before it were checked"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"etcd --name a {URLS}\n{COMPOSE}",  # nothing before the notes
+        f"name: a\n\netcd --name a {URLS} \\\nb: [\n",  # no Compose file
+        f"{COMPOSE}    command: [\n\netcd --name a {URLS} \\\n",  # broken before the notes
+    ],
+)
+def test_other_files_that_are_not_yaml(text: str) -> None:
+    reading = read({"c.yml": text})
+    assert documents_of(reading) == [] and "c.yml" in reading.document["unparsed"]

@@ -12,13 +12,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.role_variables import settings_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 
+from tests.unit.plugins.plugin_utils._reader.reading import members_in
+
 LOOP = "{% for h in groups.etcd %}{{ h }}=http://{{ h }}:2380{% if not loop.last %},{% endif %}{% endfor %}"
-
-
-def members(path: str, text: str) -> list[dict[str, Any]]:
-    """The members in one file."""
-    files = read({path: text}).document["files"]
-    return [entry["contents"]["headroom_member"] for entry in files if "headroom_member" in entry["contents"]]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +140,7 @@ def test_files_with_variables(path: str, text: str, count: int) -> None:
 
 def test_the_positions_of_variables() -> None:
     text = "# a\netcd_initial_cluster: >-\n  " + LOOP + "\netcd_listen_peer_urls : http://a:2380\n"
-    [member] = members("main.yml", text)
+    [member] = members_in("main.yml", text)
     assert [entry["name"] for entry in member["given"]] == ["etcd_initial_cluster", "etcd_listen_peer_urls"]
     assert member["where"]["etcd_listen_peer_urls"] == ["main.yml", 4]
     assert member["silent"] == ["extra_config", "initial_cluster"]
@@ -161,7 +157,7 @@ def test_a_command_in_a_variable(program: str) -> None:
 
 def test_a_config_file_in_a_variable() -> None:
     text = "etcd_config:\n  listen-peer-urls: http://a:2380\n  initial-cluster-state: new\n  peer-transport-security: {cert-file: a}\n"
-    [member] = members("main.yml", text)
+    [member] = members_in("main.yml", text)
     assert member["config"]["peer-transport-security"] == {"cert-file": "a"} and member["command"] == ["etcd"]
 
 
@@ -190,7 +186,7 @@ def test_a_config_file_in_a_variable() -> None:
     ],
 )
 def test_releases_in_variables(path: str, text: str, releases: list[str]) -> None:
-    assert [member["release"] for member in members(path, text)] == releases
+    assert [member["release"] for member in members_in(path, text)] == releases
 
 
 def test_the_release_in_the_name_of_an_archive() -> None:
@@ -204,7 +200,7 @@ def test_the_release_in_the_name_of_an_archive() -> None:
 def test_containers_in_the_expressions_of_terraform() -> None:
     container = '{ name = "e", image = var.image, command = ["etcd", "--listen-peer-urls=http://0.0.0.0:1"] }'
     text = f"locals {{\n  p = {{\n    containers = [\n      {container}\n    ]\n  }}\n}}\n"
-    [member] = members("main.tf", text)
+    [member] = members_in("main.tf", text)
     assert member["command"] == ["etcd", "--listen-peer-urls=http://0.0.0.0:1"]
     assert member["silent"] == ["data_dir", "extra_config"]
 
@@ -215,10 +211,10 @@ def test_a_macro_is_no_setting() -> None:
         {"etcd.yml.j2": macro + "name: a\nlisten-peer-urls: http://a:1\ninitial-cluster: '{{ a() }}'\n"}
     ).document["files"]
     assert set(entry["contents"]) == {"name", "listen-peer-urls", "initial-cluster"}
-    [member] = members("etcd.service.j2", macro + "[Service]\nExecStart=/usr/bin/etcd --name a\n")
+    [member] = members_in("etcd.service.j2", macro + "[Service]\nExecStart=/usr/bin/etcd --name a\n")
     assert member["command"] == ["etcd", "--name", "a"]
     line = "{% macro a() -%}\n{% for h in b -%}{{ h }}{%- endfor -%}\n{% endmacro -%}\n"
-    [member] = members("etcd.service.j2", line + "[Service]\nExecStart=/usr/bin/etcd --name a\n")
+    [member] = members_in("etcd.service.j2", line + "[Service]\nExecStart=/usr/bin/etcd --name a\n")
     assert member["name"] == "a"
 
 
@@ -230,7 +226,7 @@ def test_a_service_whose_name_is_a_placeholder() -> None:
 
 def test_commas_in_placeholders() -> None:
     unit = "[Service]\nEnvironment=ETCD_INITIAL_CLUSTER=a=https://{{ x | default(lookup('dig', y), true) }}:2380\nExecStart=/usr/bin/etcd\n"
-    [member] = members("etcd.service.j2", unit)
+    [member] = members_in("etcd.service.j2", unit)
     assert "," not in member["environment"]["ETCD_INITIAL_CLUSTER"]
 
 
@@ -259,7 +255,7 @@ NIX = """{{ config, lib, ... }}:
 )
 def test_package_of_nixos(package: str, release: str | None) -> None:
     text = f'{{ services.etcd = {{\n  package = {package};\n  listenPeerUrls = [ "http://a:2380" ];\n}}; }}\n'
-    [member] = members("etcd.nix", text)
+    [member] = members_in("etcd.nix", text)
     assert member["release"] == release
     assert member["where"].get("etcd_version") == (["etcd.nix", 2] if release else None)
 
@@ -277,4 +273,4 @@ def test_options_of_nixos() -> None:
     }
     assert member["where"]["listenPeerUrls"] == ["etcd.nix", 8] and reading.document["unparsed"] == {}
     assert list(read({"etcd.nix": NIX.format(enable="false")}).document["unparsed"]) == ["etcd.nix"]
-    assert members("etcd.nix", "{ services.etcd = { enable = true; listenPeerUrls = urls; }; }\n") == []
+    assert members_in("etcd.nix", "{ services.etcd = { enable = true; listenPeerUrls = urls; }; }\n") == []

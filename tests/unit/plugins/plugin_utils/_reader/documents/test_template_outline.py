@@ -14,6 +14,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read impo
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 UNKNOWN = "{{condition}}"
+
 CHART = """{{- if .Values.enabled }}
 {{- /* a comment
 of two lines */}}
@@ -72,6 +73,7 @@ spec:
       {{- end }}
 {{- end }}
 """
+
 JINJA = """services:
   etcd:
     image: quay.io/coreos/etcd:v3.5.1
@@ -159,3 +161,20 @@ def test_an_expression_of_several_lines() -> None:
     assert entry["contents"]["initial-cluster"] == "{{hosts|map(x)|join(,)}}:2380"
     assert entry["contents"]["data-dir"] == "{{folder}}"
     assert len(outline(lines_of("a.yaml", text))) == len(text.splitlines())
+
+
+TEMPLATE = """name: {{ etcd_name }}
+listen-client-urls: http://0.0.0.0:2379
+initial-cluster: {% for host in groups['etcd'] %}{{ host }}=http://{{ host }}:2380{% endfor %}
+quota-backend-bytes: -1
+"""
+
+
+def test_a_template_of_a_configuration() -> None:
+    [entry] = read({"etcd.conf.j2": TEMPLATE}).document["files"]
+    nested = TEMPLATE.replace("initial-cluster: {", "initial-cluster: '{").replace("endfor %}", "endfor %}'")
+    [same] = read({"etcd.conf.j2": nested}).document["files"]
+    assert same["contents"] == entry["contents"]
+    assert entry["contents"]["quota-backend-bytes"] == -1 and entry["contents"]["name"] == "{{ etcd_name }}"
+    [under] = read({"etcd.conf.j2": TEMPLATE + "{% if tls %}\ncert-file: a\n{% endif %}\n"}).document["files"]
+    assert under["contents"]["cert-file"] == "{{condition}}" and under["contents"]["quota-backend-bytes"] == -1

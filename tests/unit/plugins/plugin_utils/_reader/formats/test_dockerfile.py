@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 
+from tests.unit.plugins.plugin_utils._reader.reading import member_in, members_in
+
 URLS = "http://0.0.0.0:2379"
+
 ENTRYPOINT = f"""\
 FROM golang:1.23 AS build
 CMD etcd --name wrong
@@ -133,3 +136,31 @@ def test_other_images(text: str) -> None:
     assert found.document["files"] == []
     assert found.document["unparsed"] == {}
     assert found.passed_over == {"Dockerfile": "its image does not start etcd by itself"}
+
+
+def test_variables_of_an_image() -> None:
+    text = (
+        "FROM debian\nARG ETCD_VERSION=v3.5.5\nENV ETCD_ROOT=/opt ETCD_NMAE=a\nENV ETCD_LISTEN_CLIENT_URLS http://0.0.0.0:2379\n"
+        'RUN rm -f etcd-v2.0.10-linux-amd64*\nENTRYPOINT ["/run.sh"]\nCMD ["bash", "-c", "${ETCD_ROOT}/etcd"]\n'
+    )
+    [member] = members_in("Dockerfile", text)
+    assert set(member["environment"]) == {"ETCD_NMAE", "ETCD_LISTEN_CLIENT_URLS"}, "the file uses ETCD_ROOT itself"
+    assert member["release"] == "3.5.5"
+
+
+def test_an_image_of_etcdctl() -> None:
+    assert members_in("Dockerfile", 'FROM quay.io/coreos/etcd:v3.5.0\nENTRYPOINT ["etcdctl"]\n') == []
+
+
+@pytest.mark.parametrize(
+    ("copy", "image"),
+    [
+        ("COPY --from=build /usr/local/bin/etcd /bin/", "quay.io/coreos/etcd:v3.5.2"),
+        ("COPY --chown=a --from=quay.io/coreos/etcd:v3.5.1 /usr/local/bin/etcd* /bin/", "quay.io/coreos/etcd:v3.5.1"),
+        ("COPY --from=build /usr/local/bin/etcdctl /bin/", None),
+        ("COPY --from=other /etcd /bin/", None),
+    ],
+)
+def test_an_image_that_copies_etcd(copy: str, image: str | None) -> None:
+    text = f"FROM quay.io/coreos/etcd:v3.5.2 AS build\nFROM golang AS other\nFROM debian\n{copy}\nCMD etcd\n"
+    assert member_in("Dockerfile", text)["image"] == image

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 
+from tests.unit.plugins.plugin_utils._reader.reading import members_in
+
 
 def members(text: str, path: str = "start.sh") -> list[dict[str, Any]]:
     """The members in one script."""
@@ -134,3 +136,17 @@ def test_names_in_a_document() -> None:
 def test_inline_script_of_vagrant() -> None:
     text = 'Vagrant.configure("2") do |config|\n  config.vm.provision "shell", inline: <<~SCRIPT\n    etcd --max-wals 3 &\n  SCRIPT\nend\n'
     assert len(members(text, "Vagrantfile")) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "starts"),
+    [
+        ("nohup etcd > /tmp/etcd.log 2>&1 &", True),
+        ("sudo -u etcd bash -c 'cd /tmp && nohup etcd & >> log'", True),
+        ("exec /usr/bin/etcd", True),
+        ("for name in etcd etcdctl; do", False),
+        ("echo starting etcd", False),
+    ],
+)
+def test_etcd_without_a_flag(line: str, starts: bool) -> None:
+    assert bool(members_in("start.sh", f"#!/bin/sh\n{line}\n")) == starts

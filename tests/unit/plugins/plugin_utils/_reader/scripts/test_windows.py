@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.scripts.windows import is_script
+
+from tests.unit.plugins.plugin_utils._reader.reading import members_in
 
 URL = "http://0.0.0.0:2379"
 BATCH = r"""@echo off
@@ -42,20 +41,15 @@ OPEN_ARRAY = "$a = @(\n  'x'\n"
 DOCKER = "docker run -d `\n  quay.io/coreos/etcd:v3.5.1 `\n  etcd --listen-client-urls http://0.0.0.0:2379\n"
 
 
-def members(path: str, text: str) -> list[dict[str, Any]]:
-    files = read({path: text}).document["files"]
-    return [entry["contents"]["headroom_member"] for entry in files]
-
-
 def test_batch() -> None:
-    (found,) = members("run.bat", BATCH)
+    (found,) = members_in("run.bat", BATCH)
     assert found["command"][1:5] == ["--name", "node-1", "--data-dir", "./data"]
     assert found["command"][5:] == ["--listen-client-urls", "http://10.0.0.1:2379", "--max-wals", "${WALS}"]
     assert found["where"]["--listen-client-urls"] == ["run.bat", 6]
 
 
 def test_powershell() -> None:
-    (found,) = members("run.ps1", POWERSHELL)
+    (found,) = members_in("run.ps1", POWERSHELL)
     assert found["command"] == ["etcd", "--data-dir", "$DataDir", "--listen-client-urls", URL]
     assert found["release"] == "3.4.28"
     assert found["environment"] == {"ETCD_NAME": "kv"}
@@ -63,18 +57,18 @@ def test_powershell() -> None:
 
 @pytest.mark.parametrize("path", ["run.ps1", "run.PSM1"])
 def test_process(path: str) -> None:
-    (found,) = members(path, PROCESS)
+    (found,) = members_in(path, PROCESS)
     assert found["command"][1:3] == ["--name=a", f"--listen-client-urls={URL}"]
 
 
 def test_container() -> None:
-    (found,) = members("run.ps1", DOCKER)
+    (found,) = members_in("run.ps1", DOCKER)
     assert found["image"] == "quay.io/coreos/etcd:v3.5.1"
-    assert members("run.ps1", OPEN_ARRAY) == []
+    assert members_in("run.ps1", OPEN_ARRAY) == []
 
 
 def test_array_of_a_shell_on_one_line() -> None:
-    (found,) = members("run.sh", f'#!/bin/sh\nargs=(--name a --listen-client-urls {URL})\netcd "${{args[@]}}"\n')
+    (found,) = members_in("run.sh", f'#!/bin/sh\nargs=(--name a --listen-client-urls {URL})\netcd "${{args[@]}}"\n')
     assert found["command"] == ["etcd", "--name", "a", "--listen-client-urls", URL]
 
 

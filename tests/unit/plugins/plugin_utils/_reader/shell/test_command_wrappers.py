@@ -5,17 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
 
-
-def members(path: str, text: str) -> list[dict[str, Any]]:
-    """The members in one file."""
-    files = read({path: text}).document["files"]
-    return [entry["contents"]["headroom_member"] for entry in files if "headroom_member" in entry["contents"]]
+from tests.unit.plugins.plugin_utils._reader.reading import members_in
 
 
 @pytest.mark.parametrize(
@@ -45,17 +38,19 @@ def members(path: str, text: str) -> list[dict[str, Any]]:
     ],
 )
 def test_variables_of_a_unit(command: str, environment: dict[str, str]) -> None:
-    [member] = members("etcd.service", f"[Service]\nExecStart={command}\n")
+    [member] = members_in("etcd.service", f"[Service]\nExecStart={command}\n")
     assert member["environment"] == environment and member["command"][:3] == ["etcd", "--name", "a"]
 
 
 def test_position_of_a_variable() -> None:
-    [member] = members("etcd.service", "[Service]\nExecStart=/usr/bin/env \\\n  GOGC=50 \\\n  /usr/bin/etcd --name a\n")
+    [member] = members_in(
+        "etcd.service", "[Service]\nExecStart=/usr/bin/env \\\n  GOGC=50 \\\n  /usr/bin/etcd --name a\n"
+    )
     assert member["where"]["GOGC"] == ["etcd.service", 3]
 
 
 def test_collector_of_a_program_of_supervisord() -> None:
-    [member] = members("supervisord.conf", "[program:etcd]\ncommand=/usr/bin/etcd\nenvironment=GOGC=50\n")
+    [member] = members_in("supervisord.conf", "[program:etcd]\ncommand=/usr/bin/etcd\nenvironment=GOGC=50\n")
     assert member["environment"] == {"GOGC": "50"}
 
 

@@ -5,18 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+
+from tests.unit.plugins.plugin_utils._reader.reading import member_in, members_in
 
 DOWNLOAD = "https://github.com/etcd-io/etcd/releases/download/v3.4.2/etcd-v3.4.2-linux-amd64.tar.gz"
-
-
-def members(path: str, text: str) -> list[dict[str, Any]]:
-    """The members in one file."""
-    files = read({path: text}).document["files"]
-    return [entry["contents"]["headroom_member"] for entry in files if "headroom_member" in entry["contents"]]
 
 
 @pytest.mark.parametrize(
@@ -39,22 +32,22 @@ def members(path: str, text: str) -> list[dict[str, Any]]:
     ],
 )
 def test_a_script_that_installs_etcd(lines: str, installs: bool) -> None:
-    found = members("install.sh", f"#!/bin/sh\ncurl -L {DOWNLOAD} -o a.tgz\n{lines}\n")
+    found = members_in("install.sh", f"#!/bin/sh\ncurl -L {DOWNLOAD} -o a.tgz\n{lines}\n")
     assert [(each["release"], each["silent"]) for each in found] == [("3.4.2", ["extra_config"])] * installs
-    assert members("install.sh", f"#!/bin/sh\nETCD_VER=3.4.2\n{lines}\n") == []
+    assert members_in("install.sh", f"#!/bin/sh\nETCD_VER=3.4.2\n{lines}\n") == []
 
 
 def test_a_script_without_its_shell() -> None:
     """Its name tells."""
     text = f"LINK={DOWNLOAD}\ncd /tmp && curl -LO $LINK && tar -zxf etcd.tar.gz && mv etcd /usr/local/\n"
-    assert [found["release"] for found in members("install.sh", text)] == ["3.4.2"]
-    assert members("notes.txt", text) == []
+    assert [found["release"] for found in members_in("install.sh", text)] == ["3.4.2"]
+    assert members_in("notes.txt", text) == []
 
 
 @pytest.mark.parametrize("text", [f"curl -L {DOWNLOAD} -o a.tgz", "curl -O https://x/etcd-v3.4.2-linux-amd64.tar.gz"])
 def test_a_pre_release(text: str) -> None:
     script = f"#!/bin/sh\n{text}\ntar xzf a.tgz -C /bin --strip-components=1\n".replace("3.4.2", "3.6.0-rc.0")
-    assert [found["release"] for found in members("install.sh", script)] == ["3.6.0"]
+    assert [found["release"] for found in members_in("install.sh", script)] == ["3.6.0"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +61,9 @@ def test_a_pre_release(text: str) -> None:
     ],
 )
 def test_a_playbook_that_unpacks_etcd(tasks: str, installs: bool) -> None:
-    assert [member["release"] for member in members("etcd.yml", tasks.replace("URL", DOWNLOAD))] == ["3.4.2"] * installs
+    assert [member["release"] for member in members_in("etcd.yml", tasks.replace("URL", DOWNLOAD))] == [
+        "3.4.2"
+    ] * installs
 
 
 @pytest.mark.parametrize(
@@ -85,4 +80,9 @@ def test_a_playbook_that_unpacks_etcd(tasks: str, installs: bool) -> None:
 def test_a_playbook_that_applies_a_role(roles: str, installs: bool) -> None:
     """The release counts that the play passes on to the role."""
     text = f"- hosts: all\n  vars:\n    etcd_version: v3.5.17\n{roles}"
-    assert [member["release"] for member in members("site.yml", text)] == ["3.5.17"] * installs
+    assert [member["release"] for member in members_in("site.yml", text)] == ["3.5.17"] * installs
+
+
+def test_an_installation_on_another_host() -> None:
+    text = "scp etcd-v3.4.3-linux-amd64.tar.gz root@a:\nssh root@a << 'EOF'\ntar xf etcd-v3.4.3-linux-amd64.tar.gz\nsystemctl start etcd\nEOF\n"
+    assert member_in("etcd.sh", text)["release"] == "3.4.3"

@@ -5,20 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+
+from tests.unit.plugins.plugin_utils._reader.reading import member_in
 
 FLAGS = "--data-dir /d --listen-client-urls https://0.0.0.0:2379"
 NAME = "ETCD_CLIENT_CERT_AUTH"
 ABSENT, LATER = "settings may come from there, and it is not read", "it is filled in when etcd starts"
-
-
-def member(path: str, text: str) -> dict[str, Any]:
-    """The only member in a file."""
-    [found] = [entry["contents"]["headroom_member"] for entry in read({path: text}).document["files"]]
-    return dict(found)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +36,7 @@ def member(path: str, text: str) -> dict[str, Any]:
     ],
 )
 def test_scripts(lines: str, unknown: dict[str, str]) -> None:
-    assert member("start.sh", f"#!/bin/sh\n{lines}\n")["unknown"] == unknown
+    assert member_in("start.sh", f"#!/bin/sh\n{lines}\n")["unknown"] == unknown
 
 
 @pytest.mark.parametrize(
@@ -51,15 +45,15 @@ def test_scripts(lines: str, unknown: dict[str, str]) -> None:
 )
 def test_variables_that_a_container_gets_by_name(before: str, value: str) -> None:
     run = f"docker run -e {NAME} -e ETCD_NAME=a quay.io/coreos/etcd:v3.6.1 etcd {FLAGS}"
-    found = member("start.sh", f"#!/bin/sh\nexport ETCD_DEBUG=true\n{before}\n{run}\n")
+    found = member_in("start.sh", f"#!/bin/sh\nexport ETCD_DEBUG=true\n{before}\n{run}\n")
     assert found["environment"] == {NAME: value, "ETCD_NAME": "a"}
 
 
 def test_units() -> None:
-    found = member("etcd.service", f"[Service]\nExecStart=/bin/sh -c '. /etc/etcd.env && exec etcd {FLAGS}'\n")
+    found = member_in("etcd.service", f"[Service]\nExecStart=/bin/sh -c '. /etc/etcd.env && exec etcd {FLAGS}'\n")
     assert found["unknown"] == {". /etc/etcd.env": ABSENT}
     unit = f"[Service]\nEnvironment=ETCD_NAME=a\nPassEnvironment={NAME} ETCD_NAME\nExecStart=/usr/bin/etcd {FLAGS}\n"
-    assert member("etcd.service", unit)["environment"] == {NAME: f"${{{NAME}}}", "ETCD_NAME": "a"}
+    assert member_in("etcd.service", unit)["environment"] == {NAME: f"${{{NAME}}}", "ETCD_NAME": "a"}
 
 
 @pytest.mark.parametrize(
@@ -74,7 +68,7 @@ def test_units() -> None:
     ],
 )
 def test_makefiles(top: str, unknown: dict[str, str], environment: dict[str, str]) -> None:
-    found = member("Makefile", f"{top}\netcd:\n\tetcd {FLAGS}\n")
+    found = member_in("Makefile", f"{top}\netcd:\n\tetcd {FLAGS}\n")
     assert (found["unknown"], found["environment"]) == (unknown, environment)
 
 
@@ -116,14 +110,14 @@ def test_each_script_sources_the_file_beside_it() -> None:
 
 @pytest.mark.parametrize("before", ["sudo -u $USER env A=1", "sudo -u $USER"])
 def test_only_words_behind_env_set_variables(before: str) -> None:
-    assert not member("start.sh", f"#!/bin/sh\n{before} etcd --data-dir /d --listen-client-urls https://a:2379\n")[
+    assert not member_in("start.sh", f"#!/bin/sh\n{before} etcd --data-dir /d --listen-client-urls https://a:2379\n")[
         "unknown"
     ]
 
 
 def test_a_value_over_several_lines() -> None:
     script = "#!/bin/sh\nexport ETCD_INITIAL_CLUSTER=a=https://a:2380,\\\nb=https://b:2380\netcd --data-dir \\\n  /d\n"
-    found = member("start.sh", script)
+    found = member_in("start.sh", script)
     assert found["environment"]["ETCD_INITIAL_CLUSTER"] == "a=https://a:2380,b=https://b:2380"
     assert found["command"] == ["etcd", "--data-dir", "/d"]
 

@@ -1,23 +1,25 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs that start etcd with options of their own, engines in variables, and defaults of a shell's variables."""
+"""etcd's command line behind other programs and in containers."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
+
+from tests.unit.plugins.plugin_utils._reader.reading import members_in
 
 URLS = "--listen-client-urls http://0.0.0.0:2379"
 
 
-def members(path: str, text: str) -> list[dict[str, Any]]:
-    """The members in one file."""
-    files = read({path: text}).document["files"]
-    return [entry["contents"]["headroom_member"] for entry in files if "headroom_member" in entry["contents"]]
+@pytest.mark.parametrize("image", ["quay.io/coreos/etcd:v2.3.8", "kv"])
+def test_a_container_whose_first_flag_is_one_of_the_server(image: str) -> None:
+    text = f"#!/bin/sh\ndocker run {image} -advertise-client-urls http://10.0.0.1:2379 -name a -listen-client-urls http://0.0.0.0:2379\n"
+    [member] = members_in("up.sh", text)
+    assert member["command"][-2:] == ["-listen-client-urls", "http://0.0.0.0:2379"]
+    assert (member["command"][1] == "-advertise-client-urls") is (image != "kv")
+    assert members_in("up.sh", "#!/bin/sh\ndocker run kv -advertise-client-urls http://10.0.0.1:2379\n") == []
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,32 @@ def test_other_pods(text: str) -> None:
     assert find_etcd(split_words(text)) is None
 
 
-@pytest.mark.parametrize("line", ["V=${1:-v3.3.10}", ': "${V:=v3.3.10}"', "declare -r V=v3.3.10", "local V='v3.3.10'"])
-def test_release_in_a_variable_of_the_image(line: str) -> None:
-    (found,) = members("a.sh", f"#!/bin/sh\n{line}\ndocker run quay.io/coreos/etcd:$V etcd {URLS}\n")
-    assert found["image"] == "quay.io/coreos/etcd:v3.3.10"
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("etcd --name n1", ("etcd", "--name", "n1")),
+        ("exec /usr/bin/etcd -name n1 2>&1 | tee log", ("etcd", "-name", "n1")),
+        ("@/usr/local/bin/etcd3 --debug", ("etcd", "--debug")),
+        ("sh -c 'etcd --name=n1 && true'", ("etcd", "--name=n1")),
+        ("{{ bin_dir }}/server --listen-client-urls=x", ("etcd", "--listen-client-urls=x")),
+        ("/usr/bin/podman run --rm --entrypoint=etcd image:1 --name n1", ("etcd", "--name", "n1")),
+        ("docker run quay.io/coreos/etcd:v3.5.1", ("etcd",)),
+        ("docker run --entrypoint etcdctl quay.io/coreos/etcd:v3.5.1 --endpoints=http://a:2379 member list", None),
+        ("docker run --entrypoint '/bin/etcdctl member list' quay.io/coreos/etcd:v3.5.1", None),
+        ("docker run --entrypoint sh quay.io/coreos/etcd:v3.5.1 -c 'etcdctl member list'", None),
+        ("docker run --entrypoint sh quay.io/coreos/etcd:v3.5.1 -c 'etcd --name a'", ("etcd", "--name", "a")),
+        ("docker run --entrypoint /start quay.io/coreos/etcd:v3.5.1 --name a", ("etcd", "--name", "a")),
+        ("docker run busybox ls /etcd", None),
+        ("docker rmi quay.io/coreos/etcd:v3.5.1 || true && docker run quay.io/coreos/etcd:v3.5.1", ("etcd",)),
+        ("docker rmi quay.io/coreos/etcd:v3.5.1 && docker run busybox ls /etcd", None),
+        ("docker stop etcd", None),
+        ("etcdctl --endpoints x", None),
+        ("kube-apiserver --etcd-servers=x", None),
+        ("mkdir -p /var/lib/etcd", None),
+        ("systemctl enable etcd", None),
+        ("chown -R etcd /var/lib/etcd", None),
+    ],
+)
+def test_command(text: str, words: tuple[str, ...] | None) -> None:
+    found = find_etcd(split_words(text))
+    assert (found.words if found else None) == words

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which environment files belong to a unit, and what their lines say."""
+"""Which environment files belong to a unit."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import read_environment
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
+
+from tests.unit.plugins.plugin_utils._reader.reading import members_in
 
 UNIT = "[Service]\nEnvironmentFile=-{named}\nExecStart=/usr/bin/etcd --name n1\n"
+
 PATH = "host/etc/systemd/system/etcd.service"
 
 
@@ -130,25 +131,36 @@ def test_drop_in_without_its_unit(path: str, variable: str, count: int) -> None:
     assert [member["environment"] for member in found] == [{variable: "5"}] * count
 
 
-@pytest.mark.parametrize(
-    ("text", "variables"),
-    [
-        ('A="--b=1\n--c=2"\nD=3\n', [("A", "--b=1\n--c=2", 1), ("D", "3", 3)]),
-        ("export A='\n--b=\"1\"\n'  # text\nD=3\n", [("A", '\n--b="1"\n', 1), ("D", "3", 4)]),
-        ('A="b\\"\nc"\nD=3\n', [("A", 'b\\"\nc', 1), ("D", "3", 3)]),
-        # Not closed, or closed by the quote that opens another value.
-        ('A="b\nD=3\n', [("A", '"b', 1), ("D", "3", 2)]),
-        ('A="b\nD="3"\n', [("A", '"b', 1), ("D", "3", 2)]),
-        ('A="b\n' + "c\n" * 200 + '"\nD=3\n', [("A", '"b', 1), ("D", "3", 203)]),
-    ],
-)
-def test_quoted_value_of_several_lines(text: str, variables: list[tuple[str, str, int]]) -> None:
-    found = read_environment(lines_of("etcd.env", text))
-    assert [(variable.name, variable.value, variable.line) for variable in found] == variables
-
-
 def test_flags_in_a_quoted_value_of_several_lines() -> None:
     unit = "[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart=/usr/bin/etcd $ETCD_OPTS --name n1\n"
     environment = 'ETCD_OPTS="--snapshot-count=10000\n--unsafe-no-fsync"\n'
     [member] = members(read({PATH: unit, "host/etc/default/etcd": environment}))
     assert member["command"] == ["etcd", "--snapshot-count=10000", "--unsafe-no-fsync", "--name", "n1"]
+
+
+CONTAINER = """systemd:
+  units:
+    - name: etcd-member.service
+      contents: |
+        [Service]
+        Environment=ETCD_IMAGE=quay.io/coreos/etcd:v3.5.4
+        ExecStartPre=/usr/bin/docker run -d --env-file /etc/etcd/etcd.env $${ETCD_IMAGE}
+        ExecStart=docker logs -f etcd
+storage:
+  files:
+    - path: FILE
+      contents:
+        inline: |
+          ETCD_LISTEN_CLIENT_URLS=http://0.0.0.0:2379
+"""
+
+
+@pytest.mark.parametrize(("path", "found"), [("/etc/etcd/etcd.env", True), ("/etc/other.env", False)])
+def test_a_container_with_an_environment_file(path: str, found: bool) -> None:
+    member = members_in("etcd.yaml", CONTAINER.replace("FILE", path))[0]
+    assert member["image"] == "quay.io/coreos/etcd:v3.5.4"
+    assert ("ETCD_LISTEN_CLIENT_URLS" in member["environment"]) == found
+    unread = {"--env-file /etc/etcd/etcd.env": "it is not among the files"}
+    assert member["unknown"] == ({} if found else unread)
+    [started] = members_in("a.sh", "docker run --env-file /etc/etcd/etcd.env quay.io/coreos/etcd:v3.5.4\n")
+    assert started["unknown"] == unread
