@@ -15,6 +15,9 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import 
 FULL_BYTES = SEGMENT_BYTES
 # Percent of a blank device that mkfs uses for its own tables, rounded up.
 OVERHEAD_PERCENT = 3
+# What a volume may hold, in messages.
+_PART_NAMES = {"quota": "the quota", "wal": "the write-ahead log"}
+_SIZE_NAMES = {"quota": "quota", "wal": "log up to"}
 
 
 def _mount(volume: Mapping[str, Any], host: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -39,9 +42,11 @@ def _total(volume: Mapping[str, Any], host: Mapping[str, Any], planned: Mapping[
     return int(mount["size"]) + (planned["gain"] if planned else 0)
 
 
-def _roles(volume: Mapping[str, Any], separate: bool) -> tuple[bool, bool]:
-    """Return whether the volume holds the database, and whether it holds the log."""
-    return volume["name"] == "data", volume["name"] == "wal" or not separate
+def _parts(volume: Mapping[str, Any], separate: bool) -> list[str]:
+    """Return what the volume holds, as keys of ``need``: the database, which grows up to its quota, and the log."""
+    if not separate:
+        return ["quota", "wal"]
+    return ["quota" if volume["name"] == "data" else "wal"]
 
 
 def capacity_findings(
@@ -56,35 +61,34 @@ def capacity_findings(
     A full disk is a problem. The quota and the log should fit: a full disk stops etcd, the quota only stops writes.
     Defragmentation copies the database within the volume. ``need``: bytes of quota and wal.
     """
-    data, wal = _roles(volume, separate)
+    parts = _parts(volume, separate)
+    has_database = "quota" in parts
     total, mount, member = _total(volume, host, planned), _mount(volume, host), host.get("member", {})
     if total is None:
         return [], []
-    place, what = volume["mount"], " and ".join([*["the quota"] * data, *["the write-ahead log"] * wal])
-    needed = data * need["quota"] + wal * need["wal"]
+    place, what = volume["mount"], " and ".join(_PART_NAMES[part] for part in parts)
+    needed = sum(need[part] for part in parts)
     larger = "Use a larger device" if volume["device"] else "Free some space, or use a separate volume"
-    sizes = ", ".join(
-        [*[f"quota {format_size(need['quota'])}"] * data, *[f"log up to {format_size(need['wal'])}"] * wal]
-    )
+    sizes = ", ".join(f"{_SIZE_NAMES[part]} {format_size(need[part])}" for part in parts)
     here = bool(mount.get("mounted") or not volume["device"])
     available = (mount.get("available") or 0) + (planned["gain"] if planned else 0)
     if here and member.get("present") and available < FULL_BYTES:
         return [_full_disk(volume, available, total)], []
     if total < needed:
         has, needs = format_sizes_distinctly(total, needed)
-        lower = ", or lower etcd_quota_backend_bytes" if data else ""
+        lower = ", or lower etcd_quota_backend_bytes" if has_database else ""
         return [], [
             f"{place} has {has}, and {what} may need {needs} ({sizes}): a full disk would stop etcd "
             f"before its quota stops writes. {larger}{lower}."
         ]
     db_size = member.get("db_size") or 0
-    if data and here and available < db_size:
+    if has_database and here and available < db_size:
         free, database = format_sizes_distinctly(available, db_size)
         return [], [
             f"{place} has {free} free, less than the database's {database}: a "
             f"defragmentation, which copies the database, may not fit. {larger}."
         ]
-    if data and total < needed + need["quota"]:
+    if has_database and total < needed + need["quota"]:
         return [], [
             f"{place} has {format_size(total)}: a database at its quota leaves no room to "
             f"defragment ({format_size(needed + need['quota'])} with the copy; {sizes}). {larger}, or lower "
