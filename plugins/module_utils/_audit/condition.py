@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -38,19 +39,20 @@ UNKNOWN: dict[str, Any] = {
 
 
 def describe_condition(earlier: Scrape | str, later: Scrape | str, now: float) -> dict[str, Any]:
-    """Return disk latencies and leader changes from two pages of metrics. now: seconds since 1970. Null where a page lacks them.
+    """Return disk latencies and leader changes from two pages of metrics. Null where a page lacks them.
 
+    earlier, later: a page each, or why it could not be read. now: seconds since 1970.
     Latencies are those of the window. If it has too few for a 99th percentile, they are those since the member started. If even the few of the
     window are faster, they count: a disk that was slow only before is not slow now.
     """
-    last = later.disk if isinstance(later, Scrape) else None
-    if last is None or not isinstance(later, Scrape):
+    if not isinstance(later, Scrape) or later.disk is None:
         return dict(UNKNOWN)
+    last = later.disk
     overall = latency_since_start(last, now)
     window = _window(earlier, later, last)
     return {
-        "wal_fsync": _latency(window.wal_fsync if window else None, overall.wal_fsync, window, overall),
-        "backend_commit": _latency(window.backend_commit if window else None, overall.backend_commit, window, overall),
+        "wal_fsync": _latency(lambda span: span.wal_fsync, window, overall),
+        "backend_commit": _latency(lambda span: span.backend_commit, window, overall),
         "leader_changes": window.leader_changes if window else None,
         "leader_changes_since_start": overall.leader_changes,
         "uptime": round(overall.seconds) if last.started is not None else None,
@@ -67,20 +69,31 @@ def _window(earlier: Scrape | str, later: Scrape, last: Metrics) -> LiveLatency 
 
 
 def _latency(
-    recent: Latency | None, overall: Latency, window: LiveLatency | None, since: LiveLatency
+    read: Callable[[LiveLatency], Latency], window: LiveLatency | None, overall: LiveLatency
 ) -> dict[str, Any] | None:
-    """Return the latencies to judge: of the window, or since the start."""
-    chosen, span = (overall, since) if overall.samples >= MIN_SAMPLES else (None, None)
-    if recent is not None and (recent.samples >= MIN_SAMPLES or (chosen and _has_recovered(recent, chosen))):
-        chosen, span = recent, window
-    if chosen is None or span is None:
+    """Return the latency to judge: of the window, or since the start. None if both have too few samples."""
+    span = _span_to_judge(read, window, overall)
+    if span is None:
         return None
+    latency = read(span)
     return {
-        "p99_us": chosen.p99_us,
-        "samples": chosen.samples,
+        "p99_us": latency.p99_us,
+        "samples": latency.samples,
         "seconds": round(span.seconds),
         "since_start": span.since_start,
     }
+
+
+def _span_to_judge(
+    read: Callable[[LiveLatency], Latency], window: LiveLatency | None, overall: LiveLatency
+) -> LiveLatency | None:
+    since_start = read(overall)
+    has_enough = since_start.samples >= MIN_SAMPLES
+    if window:
+        recent = read(window)
+        if recent.samples >= MIN_SAMPLES or (has_enough and _has_recovered(recent, since_start)):
+            return window
+    return overall if has_enough else None
 
 
 def _has_recovered(recent: Latency, overall: Latency) -> bool:
