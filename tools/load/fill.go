@@ -23,7 +23,7 @@ func fill(o options) error {
 		return err
 	}
 	defer client.Close()
-	total := o.liveKeys + o.gone
+	total := o.liveKeys + o.deletedKeys
 	value := strings.Repeat("x", o.valueSize)
 	var waiting sync.WaitGroup
 	failures := make(chan error, writers)
@@ -51,7 +51,7 @@ func fill(o options) error {
 	for err := range failures {
 		return err
 	}
-	return clear(client, o.gone)
+	return clear(client, o.deletedKeys)
 }
 
 // name is that of the nth key written: those that stay are spread evenly among all.
@@ -64,9 +64,9 @@ func name(o options, n, total int) string {
 }
 
 // clear deletes the keys that are to go, a thousand at a time, and waits until their pages are free.
-func clear(client *clientv3.Client, gone int) error {
+func clear(client *clientv3.Client, keys int) error {
 	var revision int64
-	for first := 0; first < gone; first += 1000 {
+	for first := 0; first < keys; first += 1000 {
 		if err := within(func(ctx context.Context) error {
 			end := fmt.Sprintf("/gone/%08d", first+1000)
 			answer, err := client.Delete(ctx, fmt.Sprintf("/gone/%08d", first), clientv3.WithRange(end))

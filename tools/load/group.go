@@ -49,7 +49,7 @@ func newGroup(name string, o options, began time.Time) (*group, error) {
 	if name == "health" {
 		config.DialOptions = []grpc.DialOption{grpc.WithDisableServiceConfig(), grpc.WithDefaultServiceConfig(askForHealth)}
 	}
-	for range o.clients {
+	for range o.clientsPerGroup {
 		client, err := clientv3.New(config)
 		if err != nil {
 			g.close()
@@ -68,11 +68,11 @@ func newGroup(name string, o options, began time.Time) (*group, error) {
 		g.close()
 		return nil, fmt.Errorf("there are keys below %s: the puts would not be the first of their keys", g.prefix())
 	}
-	for n := range o.watchers {
-		g.watched = append(g.watched, watch(ctx, g, g.clients[n%o.clients], answer.Header.Revision+1))
+	for n := range o.watchersPerGroup {
+		g.watched = append(g.watched, watch(ctx, g, g.clients[n%len(g.clients)], answer.Header.Revision+1))
 	}
-	for n := range o.leases {
-		held, err := grant(ctx, g.clients[n%o.clients], o.ttl, fmt.Sprintf("/load/%s/lease/%04d", name, n))
+	for n := range o.leasesPerGroup {
+		held, err := grant(ctx, g.clients[n%len(g.clients)], o.ttl, fmt.Sprintf("/load/%s/lease/%04d", name, n))
 		if err != nil {
 			g.close()
 			return nil, err
@@ -135,13 +135,13 @@ func (g *group) pace(ctx context.Context, kind string, request func(context.Cont
 func (g *group) put(ctx context.Context, n int, due time.Time) error {
 	value := make([]byte, g.valueSize)
 	binary.BigEndian.PutUint64(value, uint64(due.UnixMicro()))
-	_, err := g.clients[n%g.options.clients].Put(ctx, fmt.Sprintf("%s%04d", g.prefix(), n%g.keys), string(value))
+	_, err := g.clients[n%len(g.clients)].Put(ctx, fmt.Sprintf("%s%04d", g.prefix(), n%g.keys), string(value))
 	return err
 }
 
 func (g *group) read(ctx context.Context, n int, _ time.Time) error {
 	from := fmt.Sprintf("%s%08d", g.live, rand.Intn(g.liveKeys))
-	_, err := g.clients[n%g.options.clients].Get(ctx, from, clientv3.WithFromKey(), clientv3.WithLimit(g.limit))
+	_, err := g.clients[n%len(g.clients)].Get(ctx, from, clientv3.WithFromKey(), clientv3.WithLimit(g.limit))
 	return err
 }
 

@@ -24,41 +24,41 @@ import (
 )
 
 type options struct {
-	endpoints []string
-	clients   int
-	rate      int
-	valueSize int
-	leases    int
-	ttl       int64
-	watchers  int
-	keys      int
-	live      string
-	liveKeys  int
-	limit     int64
-	timeout   time.Duration
-	samples   string
-	gone      int
+	endpoints        []string
+	clientsPerGroup  int
+	rate             int
+	valueSize        int
+	leasesPerGroup   int
+	ttl              int64
+	watchersPerGroup int
+	keys             int
+	live             string
+	liveKeys         int
+	limit            int64
+	timeout          time.Duration
+	samplesFile      string
+	deletedKeys      int
 }
 
-func parse() options {
+func parseOptions() options {
 	var o options
 	endpoints := flag.String("endpoints", "", "client URLs of all members, separated by commas")
-	flag.IntVar(&o.clients, "clients", 4, "clients of each group, with connections of their own")
+	flag.IntVar(&o.clientsPerGroup, "clients", 4, "clients of each group, with connections of their own")
 	flag.IntVar(&o.rate, "rate", 100, "puts and as many ranges per second, of each group")
 	flag.IntVar(&o.valueSize, "value-size", 1024, "bytes of a put's value")
-	flag.IntVar(&o.leases, "leases", 100, "leases that each group keeps alive")
+	flag.IntVar(&o.leasesPerGroup, "leases", 100, "leases that each group keeps alive")
 	flag.Int64Var(&o.ttl, "ttl", 15, "seconds that a lease lives without being kept alive; as long as those of Kubernetes API servers")
-	flag.IntVar(&o.watchers, "watchers", 2, "watchers of each group; each follows all puts of the group")
+	flag.IntVar(&o.watchersPerGroup, "watchers", 2, "watchers of each group; each follows all puts of the group")
 	flag.IntVar(&o.keys, "keys", 500, "keys that each group puts in turn")
 	flag.StringVar(&o.live, "live", "/live/", "prefix of the keys that ranges read: PREFIX and eight digits")
 	flag.IntVar(&o.liveKeys, "live-keys", 1, "how many of these keys there are")
 	flag.Int64Var(&o.limit, "limit", 5, "keys that a range reads")
 	flag.DurationVar(&o.timeout, "timeout", 5*time.Second, "after which a request has failed; etcdctl's default")
-	flag.StringVar(&o.samples, "samples", "", "the file for the samples")
-	flag.IntVar(&o.gone, "fill", 0, "write the live keys and this many keys that are deleted again, and do nothing else")
+	flag.StringVar(&o.samplesFile, "samples", "", "the file for the samples")
+	flag.IntVar(&o.deletedKeys, "fill", 0, "write the live keys and this many keys that are deleted again, and do nothing else")
 	flag.Parse()
 	o.endpoints = strings.Split(*endpoints, ",")
-	if *endpoints == "" || (o.samples == "") != (o.gone > 0) || o.liveKeys < 1 || o.clients < 1 || o.rate < 1 || o.keys < 1 || o.valueSize < 8 {
+	if *endpoints == "" || (o.samplesFile == "") != (o.deletedKeys > 0) || o.liveKeys < 1 || o.clientsPerGroup < 1 || o.rate < 1 || o.keys < 1 || o.valueSize < 8 {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -66,7 +66,7 @@ func parse() options {
 }
 
 func run(o options) error {
-	file, err := os.Create(o.samples)
+	file, err := os.Create(o.samplesFile)
 	if err != nil {
 		return err
 	}
@@ -113,9 +113,9 @@ func run(o options) error {
 }
 
 func main() {
-	o := parse()
+	o := parseOptions()
 	do := run
-	if o.gone > 0 {
+	if o.deletedKeys > 0 {
 		do = fill
 	}
 	if err := do(o); err != nil {
