@@ -55,7 +55,7 @@ class Drain:
     check: bool
     assume_healthy: list[str] = field(default_factory=list)
     moved_to: str = ""
-    trouble: str = ""
+    transfer_error: str = ""
     began: float = field(default_factory=time.monotonic)
 
     def run(self) -> dict[str, Any]:
@@ -182,16 +182,16 @@ class Drain:
     def why_it_leads(self) -> str:
         """Return why the member leads at the end of the wait."""
         moved = f"its leadership was moved to {self.moved_to}, and came back"
-        return self.trouble or (moved if self.moved_to else "its leadership could not be moved in time")
+        return self.transfer_error or (moved if self.moved_to else "its leadership could not be moved in time")
 
     def hand_over(self, cluster: Cluster, target: str) -> None:
         """Transfer the leadership to another member. Sets moved_to, or the reason for a failure."""
         leader, successor = cluster.member(self.name), cluster.member(target)
         if leader is None or successor is None:
-            self.trouble = f"{target} is not a member"
+            self.transfer_error = f"{target} is not a member"
             return
         refused = move_leader(self.link, leader.endpoint, successor.id)
-        self.trouble = f"moving leadership to {target}: {refused}" if refused else ""
+        self.transfer_error = f"moving leadership to {target}: {refused}" if refused else ""
         if not refused:
             self.moved_to = target
 

@@ -80,17 +80,17 @@ class Transition:
     cluster: Cluster = field(default_factory=lambda: unreachable_cluster("it was not asked"))
     changed: bool = False
     moved_to: str = ""
-    trouble: str = ""
+    request_error: str = ""
     warnings: list[str] = field(default_factory=list)
 
     def run(self) -> dict[str, Any]:
-        """Observe the cluster and make the next request, until nothing is left to do. Returns the module's result. Raises ValueError.
+        """Make the change, and release the lock. Returns the module's result. Raises ValueError.
 
-        The lock is kept for the play's next task only if this succeeds.
+        Keeps the lock only if the change succeeds and the play's next task needs it.
         """
         keeps_lock, patience = False, 0.0
         try:
-            result = self.wait()
+            result = self.change()
             patience = RELEASE_SECONDS
             keeps_lock = self.goal.state != "absent" or self.goal.keep_lock
         except MemberError as error:
@@ -102,27 +102,30 @@ class Transition:
                 self.lock.release(patience)
         return result
 
-    def wait(self) -> dict[str, Any]:
-        """As run, but without a care for the lock."""
+    def change(self) -> dict[str, Any]:
+        """Observe the cluster and make the next request, until nothing is left to do. The caller releases the lock.
+
+        Raises MemberError if the change is not possible, or does not succeed in time.
+        """
         began = time.monotonic()
         deadline = began + self.goal.timeout
         while True:
             self.cluster = self.observe()
             verdict = self.verdict()
             if (not verdict.done or self.goal.state == "locked") and not self.goal.check:
-                verdict = self.locked(verdict)
+                verdict = self.with_lock(verdict)
                 deadline = max(deadline, began + self.lock.longest_wait(time.monotonic() - began))
             if verdict.done or (self.goal.check and verdict.allowed):
                 self.refuse_stale_plan()
                 return self.finish(verdict)
             late = time.monotonic() >= deadline or self.goal.check
             if verdict.allowed and not late:
-                self.trouble = self.request(verdict)
+                self.request_error = self.request(verdict)
             elif late or not verdict.transient:
                 waited = (
                     "" if self.goal.check or not late else f" (waited {round(deadline - began)} s{self.lock.outlook()})"
                 )
-                reason = verdict.reason or self.trouble or "the cluster does not show the change"
+                reason = verdict.reason or self.request_error or "the cluster does not show the change"
                 raise MemberError(f"{reason}{waited}")
             self.check_unit()
             time.sleep(PAUSE)
@@ -160,7 +163,7 @@ class Transition:
             return Verdict(done=True)
         return membership_change.remove_verdict(self.cluster, goal.name, goal.member_id or "", goal.max_lag)
 
-    def locked(self, verdict: Verdict) -> Verdict:
+    def with_lock(self, verdict: Verdict) -> Verdict:
         """Acquire or renew the lock through the voting members. Returns the verdict, or a transient one while the lock is unavailable."""
         if self.lock.seconds <= 0 or not self.cluster.members:
             return verdict
@@ -220,10 +223,10 @@ class Transition:
         leader = self.cluster.member(self.cluster.leader)
         if target is None or leader is None:
             return "the cluster has no leader"
-        trouble = move_leader(self.link, leader.endpoint, target.id)
-        if not trouble:
+        error = move_leader(self.link, leader.endpoint, target.id)
+        if not error:
             self.changed, self.moved_to = True, target.name
-        return f"moving the leadership to {target.name}: {trouble}" if trouble else ""
+        return f"moving the leadership to {target.name}: {error}" if error else ""
 
     def check_unit(self) -> None:
         """Raise MemberError at once if the learner on this host does not start."""
