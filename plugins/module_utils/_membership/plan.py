@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import integrity, observed, obstacles, space
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.recovery import REPLACE, listed_member
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import (
     Join,
@@ -49,7 +49,7 @@ def plan(
     result = Plan(cluster_id=view["id"])
     matched: dict[str, Mapping[str, Any]] = {}
     for host in sorted(wanted, key=lambda one: str(one["host"])):
-        entry = _entry_of(host, members, matched)
+        entry = listed_member(view, host, matched)
         if entry:
             matched[entry["id"]] = host
         problem, join = _plan_host(host, entry, view, request, where, compared)
@@ -74,18 +74,6 @@ def plan(
     # A learner that has started first, since etcd accepts one learner at a time.
     result.joins = dict(sorted(result.joins.items(), key=lambda item: (not item[1].listed, item[0])))
     return result
-
-
-def _entry_of(
-    host: Mapping[str, Any], members: Sequence[Mapping[str, Any]], matched: Mapping[str, Any]
-) -> Mapping[str, Any] | None:
-    """Return the member of a host: the one that wrote its data, or else the one with its peer URL, or else with its name."""
-    identity = host.get("identity") or {}
-    free = [member for member in members if member["id"] not in matched]
-    by_id = [member for member in free if host["has_data"] and member["id"] == identity.get("member_id")]
-    by_url = [member for member in free if host["peer_url"] in member["peer_urls"]]
-    by_name = [member for member in free if member["name"] == host["name"]]
-    return next(iter(by_id + by_url + by_name), None)
 
 
 def _plan_host(

@@ -9,7 +9,7 @@ Members are as ``topology.form_clusters`` has them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 REPLACE = "ansible-playbook etcdops.headroom.replace -e etcd_replace={names}"
@@ -17,13 +17,18 @@ RESTORE = "ansible-playbook etcdops.headroom.restore -e etcd_restore_snapshot=PA
 RESCUE = "ansible-playbook etcdops.headroom.restore_lost_quorum -e etcd_restore_confirm={cluster}"
 
 
-def listed_member(view: Mapping[str, Any], member: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the cluster's entry of a member: by the id in its write-ahead log, or else its peer URL, or else its name."""
-    listed = view.get("members", [])
-    member_id = (member.get("identity") or {}).get("member_id")
-    by_id = [item for item in listed if item["id"] == member_id]
-    by_url = [item for item in listed if member["peer_url"] in item["peer_urls"]]
-    by_name = [item for item in listed if item["name"] == member["name"]]
+def listed_member(
+    view: Mapping[str, Any], host: Mapping[str, Any], taken: Container[str] = ()
+) -> Mapping[str, Any] | None:
+    """Return the cluster's entry of a host: by the id in its write-ahead log, or else its peer URL, or else its name.
+
+    taken: the ids of entries that belong to other hosts.
+    """
+    listed = [entry for entry in view.get("members", []) if entry["id"] not in taken]
+    member_id = (host.get("identity") or {}).get("member_id")
+    by_id = [entry for entry in listed if entry["id"] == member_id]
+    by_url = [entry for entry in listed if host["peer_url"] in entry["peer_urls"]]
+    by_name = [entry for entry in listed if entry["name"] == host["name"]]
     return next(iter(by_id + by_url + by_name), None)
 
 
