@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.shapes import Host, Urls
+
 # As URLs contain them.
 EVERY_ADDRESS = ("0.0.0.0", "[::]")
 # Resolvers accept underscores. Digits and dots alone are a wrong IPv4 address.
@@ -25,12 +27,11 @@ def host_in_url(address: str) -> str:
         return address
 
 
-def member_urls(member: Mapping[str, Any]) -> dict[str, str]:
+def member_urls(member: Host) -> Urls:
     """Return the URLs that a member advertises, and those on which it listens.
 
-    member: see ``topology.form_clusters``. etcd binds to IP addresses only, so without ``listen_addresses`` a member with a DNS name listens on every
-    IPv4 address, and on a host with ``only_ipv6`` on every address ([::] accepts IPv4 too). Source: ``VerifyBootstrap`` and
-    ``checkBindURLs`` in server/embed/config.go, 3.5 to 3.7.
+    etcd binds to IP addresses only, so without ``listen_addresses`` a member with a DNS name listens on every IPv4 address, and on a host with
+    ``only_ipv6`` on every address ([::] accepts IPv4 too). Source: ``VerifyBootstrap`` and ``checkBindURLs`` in server/embed/config.go, 3.5 to 3.7.
     """
     scheme = "https" if member["tls"] else "http"
     client, peer = member["client_port"], member["peer_port"]

@@ -82,7 +82,7 @@ def never_started(view: Mapping[str, Any], name: str, peer_url: str) -> bool:
 def moving_hosts(view: Mapping[str, Any], members: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the hosts whose members have another peer URL in the cluster, which ``etcdctl member update`` changes.
 
-    members: as ``topology.form_clusters`` has them. Only those that ``mismatch_problems`` allows to move.
+    members: as ``shapes.HostWithUrls`` describes them. Only those that ``mismatch_problems`` allows to move.
     """
     return {
         member["host"]
@@ -111,8 +111,7 @@ def mismatch_problems(view: Mapping[str, Any], members: Iterable[Mapping[str, An
 
     etcd keeps both in its data: a member with another peer URL in its configuration starts, but is unreachable. A majority can
     change the URL, but not the name.
-    members: as ``topology.form_clusters`` has them, with ``peer_url`` and, in place of a view, ``configured_peer_url``: that
-    of the config file on the host.
+    members: as ``shapes.HostWithUrls`` describes them. Without the cluster's answer ``configured_peer_url`` counts.
     """
     return [problem for member in members if member["has_data"] for problem in _mismatches(view, member, where)]
 

@@ -34,8 +34,7 @@ def plan(
 ) -> Plan:
     """Plan the change of a cluster.
 
-    view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``topology.form_clusters`` has them, with ``identity``
-    (what ``read_identity`` found on the host) and ``replaced`` (the SHA-256 of the mark that the last replacement left there).
+    view: the cluster as ``Cluster.as_dict`` returns it. hosts: those of the inventory, as ``shapes.HostWithUrls`` describes them.
     comparison: of the members' hashes. record: of the last comparison by the timer. Both are for ``integrity``.
     """
     compared = comparison or {}

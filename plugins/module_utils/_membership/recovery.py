@@ -4,7 +4,7 @@
 """Name the way out for a member whose data is lost. Pure.
 
 A view is the cluster as ``Cluster.as_dict`` returns it; empty if no member was asked, as on hosts without etcd.
-Members are as ``topology.form_clusters`` has them.
+Members are as ``shapes.HostWithUrls`` describes them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Refuse to form a new cluster from the remains of one that served. Pure.
 
-Members are as ``topology.form_clusters`` has them.
+Members are as ``shapes.HostWithUrls`` describes them.
 """
 
 from __future__ import annotations

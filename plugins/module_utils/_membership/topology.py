@@ -22,6 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._membership.membe
     value_problems,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.request import Request, parse_request
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.shapes import FormedHost, Host, HostWithUrls
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership.steps import Plan
 
 
@@ -41,26 +42,8 @@ def duplicate_problems(members: Iterable[Mapping[str, Any]], what: str, where: s
     ]
 
 
-def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, Any]] = ()) -> dict[str, dict[str, Any]]:
+def form_clusters(members: Sequence[Host], absent: Iterable[Mapping[str, Any]] = ()) -> dict[str, dict[str, Any]]:
     """Group members into clusters, by cluster name.
-
-    members: mappings with
-
-    - ``host``, ``cluster``, ``name``, ``address``, ``client_port``, ``peer_port`` and ``tls``, from the inventory
-    - ``peer_address``: the address that the other members use, if it is not ``address``
-    - ``listen_addresses``: IP addresses to listen on, a list or text with commas; empty for the advertised address and loopback
-    - ``only_ipv6``: whether the host has no IPv4 address. ``listening``: the addresses on which other processes listen
-    - ``has_data``: whether the data directory holds a member
-    - ``forming``: whether no run has seen the first start of the cluster succeed
-    - ``release``: the release that the run changes the member to; empty or missing if the play chooses it later, or if its checks are switched off
-    - ``data_optional``: whether the play also goes on if a member has lost its data, or has not finished its join
-    - ``deployed``: whether the host has the unit of a member that a run has seen serve, and no volume that may hold its data
-    - ``unmounted``: the commands that mount volumes of the host that are not mounted and may hold a member's data; ``new_devices``: its devices that
-      become volumes in this run
-    - ``view``: the cluster as the member on the host described it
-    - ``configured_peer_url``: the peer URL in the config file on the host; ``data_dirs``: the folders that hold the member's data
-    - ``request``: of the playbooks that change members, empty for the others. ``identity``, ``comparison`` (of the members' hashes, from the
-      host that compared them) and ``integrity_record`` (the last one of the host's timer) are for ``plan``
 
     absent: hosts of the inventory (``host``, ``cluster``) that are not part of this run.
 
@@ -69,8 +52,7 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     - ``state``: ``existing`` if a member has data that is not from an interrupted first start, or if the answers show that the cluster
       was formed; else ``new``
     - ``initial_cluster``, and ``former_client_urls``: the URLs at which members answer until their update
-    - ``members`` by host, with their URLs, with ``moves``: whether the rolling update changes the member's peer URL in the cluster, and with
-      ``recovery``: how to go on if a part of its data is lost; empty if it needs none, because it is new or joins
+    - ``members`` by host, as ``FormedHost`` describes them, without their views
     - ``first_host``: the host that acts for the cluster, in an existing one the first that has a member
     - ``membership``, with a request: the plan
 
@@ -78,19 +60,25 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
     cluster of hosts that may hold the data of one, for a change of the minor version to several releases, for hosts without data in an existing
     cluster, for members whose name changed, and for peer URLs that cannot be changed.
     """
-    hosts: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    hosts: defaultdict[str, list[HostWithUrls]] = defaultdict(list)
     for member in members:
         hosts[member["cluster"]].append({**member, **member_urls(member)})
     missing: defaultdict[str, list[str]] = defaultdict(list)
     for host in absent:
         missing[host["cluster"]].append(host["host"])
-    request: Mapping[str, Any] = next((member["request"] for member in members if member.get("request")), {})
-    replaced = _parse_request(request).replace
-    groups = [_collect(cluster, own, missing.get(cluster, []), replaced) for cluster, own in hosts.items()]
+    requests = {cluster: _parse_request(own) for cluster, own in hosts.items()}
+    # Only the version in it differs between clusters.
+    request = next((found for found in requests.values() if found), Request())
+    groups = [
+        _collect(cluster, own, missing.get(cluster, []), request.replace, requests[cluster])
+        for cluster, own in hosts.items()
+    ]
 
     endpoints = [{**member, "address": f"{member['address']}:{member['client_port']}"} for member in members]
     problems = duplicate_problems(endpoints, "address", "inventory")
-    problems += replaced_problems(hosts, request)
+    problems += plan.replaced_problems(
+        {cluster: [member["name"] for member in own] for cluster, own in hosts.items()}, request
+    )
     result = {}
     for group in groups:
         result[group.cluster], found = _form_cluster(group)
@@ -102,22 +90,24 @@ def form_clusters(members: list[dict[str, Any]], absent: Iterable[Mapping[str, A
 
 @dataclass(frozen=True)
 class _Group:
-    """The hosts of one cluster in this run, those that are not in it, and what the hosts observed, as ``form_clusters`` describes it.
+    """The hosts of one cluster in this run, those that are not in it, and what the hosts observed, as ``Host`` describes it.
 
-    rivals: the problem of hosts that serve different clusters.
+    rivals: the problem of hosts that serve different clusters. request: None in playbooks that do not change members.
     """
 
     cluster: str
-    members: list[dict[str, Any]]
+    members: list[HostWithUrls]
     absent: list[str]
     view: Mapping[str, Any]
     rivals: list[str]
     record: Mapping[str, Any]
     comparison: Mapping[str, Any] | None
-    request: Mapping[str, Any]
+    request: Request | None
 
 
-def _collect(cluster: str, members: list[dict[str, Any]], absent: list[str], replaced: Sequence[str]) -> _Group:
+def _collect(
+    cluster: str, members: list[HostWithUrls], absent: list[str], replaced: Sequence[str], request: Request | None
+) -> _Group:
     """Return the group of a cluster. Moves what the hosts observed from the members to the group, but for their views. replaced: names."""
     view = observed.choose_view(members, replaced)
     records = [member.pop("integrity_record", {}) for member in members]
@@ -135,7 +125,7 @@ def _collect(cluster: str, members: list[dict[str, Any]], absent: list[str], rep
         rivals=observed.rival_problems(members, replaced, f"cluster {cluster}"),
         record=newest_record(records),
         comparison=next((found for found in reversed(comparisons) if found), None),
-        request=next((member["request"] for member in members if member.get("request")), {}),
+        request=request,
     )
 
 
@@ -155,7 +145,7 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
     existing = is_formed(own, group.view)
     changes: dict[str, Any] = {}
     moving: set[str] = set()
-    if group.request:
+    if group.request is not None:
         changes = plan_members(group.view, own, group.request, where, group.comparison, group.record, existing=existing)
         problems += changes["problems"]
     else:
@@ -169,21 +159,23 @@ def _form_cluster(group: _Group) -> tuple[dict[str, Any], list[str]]:
     kept = [member for member in own if existing and member["host"] not in changes.get("joins", {})]
     advice = {member["host"]: recovery.advise(group.view, [member], own) for member in kept}
     first_host = min(own, key=lambda member: (existing and not _has_member(member, group.view), member["host"]))["host"]
-    own = [{**member, "moves": member["host"] in moving, "recovery": advice.get(member["host"], "")} for member in own]
-    for member in own:
-        member.pop("view", None)
+    hosts: list[FormedHost] = [
+        {**member, "moves": member["host"] in moving, "recovery": advice.get(member["host"], "")} for member in own
+    ]
+    for host in hosts:
+        host.pop("view", None)
     problems += [
-        *value_problems(own),
-        *address_problems(own),
-        *port_problems(own),
-        *release_problems(own, group.view, where),
+        *value_problems(hosts),
+        *address_problems(hosts),
+        *port_problems(hosts),
+        *release_problems(hosts, group.view, where),
     ]
     formed = {
         **({"membership": changes} if changes else {}),
         "state": "existing" if existing else "new",
-        "former_client_urls": observed.former_client_urls(group.view, own),
-        "initial_cluster": ",".join(f"{member['name']}={member['peer_url']}" for member in own),
-        "members": {member["host"]: member for member in own},
+        "former_client_urls": observed.former_client_urls(group.view, hosts),
+        "initial_cluster": ",".join(f"{host['name']}={host['peer_url']}" for host in hosts),
+        "members": {host["host"]: host for host in hosts},
         "first_host": first_host,
     }
     return formed, problems
@@ -210,23 +202,19 @@ def release_problems(members: Sequence[Mapping[str, Any]], view: Mapping[str, An
     ]
 
 
-def replaced_problems(clusters: Mapping[str, list[dict[str, Any]]], given: Mapping[str, Any]) -> list[str]:
-    """Return the problems of the names to replace. Raises TopologyError for an invalid request."""
-    names = {cluster: [member["name"] for member in own] for cluster, own in clusters.items()}
-    return plan.replaced_problems(names, _parse_request(given))
-
-
-def _parse_request(given: Mapping[str, Any]) -> Request:
+def _parse_request(members: Iterable[Host]) -> Request | None:
+    """Return the request for a cluster; None if there is none. Raises TopologyError if it is invalid."""
+    given = next((member["request"] for member in members if member.get("request")), None)
     try:
-        return parse_request(given)
+        return parse_request(given) if given else None
     except ValueError as error:
         raise TopologyError(str(error)) from error
 
 
 def plan_members(
     view: Mapping[str, Any],
-    members: list[dict[str, Any]],
-    request: Mapping[str, Any],
+    members: Sequence[Host],
+    request: Request,
     where: str,
     comparison: Mapping[str, Any] | None = None,
     record: Mapping[str, Any] | None = None,
@@ -238,7 +226,7 @@ def plan_members(
         problem = f"{where}: it does not exist yet; deploy it with site.yml"
         return Plan(problems=[problem]).as_dict()
     try:
-        return plan.plan(view, members, parse_request(request), where, comparison, record).as_dict()
+        return plan.plan(view, members, request, where, comparison, record).as_dict()
     except ValueError as error:
         raise TopologyError(str(error)) from error
 

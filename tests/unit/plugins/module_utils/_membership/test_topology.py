@@ -228,6 +228,24 @@ def test_a_request_lets_hosts_join():
     assert list(formed["membership"]["joins"]) == ["n2", "n3"] and formed["membership"]["pending"]
 
 
+def test_each_cluster_of_a_request_has_its_own_release():
+    other = {"cluster": "other", "address": "10.0.1.1"}
+    hosts = [
+        *with_request([member("n1", has_data=True, view=answered("n1")), member("n2"), member("n3")], version="3.7.3"),
+        *with_request([member("n4", has_data=True, view=answered("n4"), **other)], version="3.6.16"),
+        *with_request([member(f"n{number}", **other | {"address": f"10.0.1.{number}"}) for number in (5, 6)]),
+    ]
+    hosts[3]["view"]["id"] = "f00d"
+    hosts[3]["view"]["members"][0].update(
+        version="3.6.16", peer_urls=["https://10.0.1.1:2380"], client_urls=["https://10.0.1.1:2379"]
+    )
+    formed = topology.form_clusters(hosts)
+    assert [list(formed[cluster]["membership"]["joins"]) for cluster in ("etcd", "other")] == [
+        ["n2", "n3"],
+        ["n5", "n6"],
+    ]
+
+
 def test_without_a_request_the_error_names_the_playbooks():
     hosts = [member("n1", has_data=True, view=answered("n1")), member("n2")]
     with pytest.raises(
