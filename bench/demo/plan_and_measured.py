@@ -20,7 +20,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan_flags
 
 from bench.common.lab import PROJECT, STATE, addresses, certificates, on
 
@@ -84,7 +84,7 @@ def write(rows: list[dict[str, float | str]]) -> None:
 def planned() -> tuple[dict[str, int], int]:
     """Return the plan of the example inventory for three members, and the value size, all in bytes."""
     variables = yaml.safe_load((PROJECT / "inventory/group_vars/etcd.yml").read_text())
-    result = plan(variables["etcd_version"], variables["etcd_workload"], 3, variables["etcd_memory_budget"])
+    result = plan_flags(variables["etcd_version"], variables["etcd_workload"], 3, variables["etcd_memory_budget"])
     flags = {flag["name"]: flag["value"] for flag in result["flags"]}
     peaks = {name: result["estimate"][name] for name in ("rss_anon_peak", "restart_rss_anon_peak")}
     size = result["estimate"]["workload"]["value_size"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import parse_case, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import parse_case, plan_flags
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import smallest_budget
 
 from bench.plan.workloads import Workload
@@ -51,7 +51,7 @@ class Case:
 
         budget = smallest_budget(whole, lambda choice: self.budget == LEAST or choice.has_room)
         assert budget is not None
-        return plan(self.version, stated, MEMBERS, budget, pinned)
+        return plan_flags(self.version, stated, MEMBERS, budget, pinned)
 
 
 CASES = [

@@ -14,7 +14,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SERIES
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan_flags
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import MIN_BUDGET
 
 ONE_ESTIMATE = 0.050  # seconds, for the slowest run
@@ -61,7 +61,7 @@ def seconds(work: Callable[..., object], *arguments: Any) -> float:
 def attempt(version: str, workload: dict[str, Any], members: int, budget: int) -> bool:
     """Compute a plan and return whether any flags fit."""
     try:
-        plan(version, workload, members, budget)
+        plan_flags(version, workload, members, budget)
     except PlanInfeasible:
         return False
     return True

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan_flags
 
 from bench.common.machine import available_memory, facts, ports_in_use
 from bench.common.signals import exit_on_signals
@@ -77,7 +77,7 @@ def measure(
     work: Workload, repeat: int, restart: bool, hierarchy: cgroup.Hierarchy, folder: Path, port: int
 ) -> list[results.Run]:
     """Run the three configurations of a workload alternately, once."""
-    planned = plan(work.version, work.stated(), work.members, work.budget, work.compaction)
+    planned = plan_flags(work.version, work.stated(), work.members, work.budget, work.compaction)
     configurations = [Configuration(name, work, planned, folder / name.replace(", ", "-")) for name in CONFIGURATIONS]
     with ExitStack() as stack:
         stack.callback(close_all, configurations)

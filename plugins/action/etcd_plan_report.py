@@ -10,8 +10,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.for_release import CHOICES
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import prepare, text_lines
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._plan.report_file import (
     ReportFileError,
     report_file,

@@ -21,10 +21,10 @@ def etcd_memory_estimate(
     unknown_version: str = "refuse",
 ) -> dict[str, Any]:
     """Estimate a member's memory; documented in the YAML file of its name."""
-    from ansible_collections.etcdops.headroom.plugins.module_utils._plan import unknown_release
+    from ansible_collections.etcdops.headroom.plugins.module_utils._plan import for_release
 
     try:
-        return unknown_release.estimate(version, workload, settings, members, unknown_version)
+        return for_release.estimate_for_release(version, workload, settings, members, unknown_version)
     except ValueError as error:
         raise AnsibleFilterError(f"etcd_memory_estimate: {error}") from error
 
@@ -39,10 +39,10 @@ def etcd_memory_plan(
     unknown_version: str = "refuse",
 ) -> dict[str, Any]:
     """Plan a member's flags; documented in the YAML file of its name."""
-    from ansible_collections.etcdops.headroom.plugins.module_utils._plan import unknown_release
+    from ansible_collections.etcdops.headroom.plugins.module_utils._plan import for_release
 
     try:
-        return unknown_release.plan(version, workload, members, budget, settings, volume_size, unknown_version)
+        return for_release.plan_for_release(version, workload, members, budget, settings, volume_size, unknown_version)
     except ValueError as error:
         raise AnsibleFilterError(f"etcd_memory_plan: {error}") from error
 

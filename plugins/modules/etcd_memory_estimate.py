@@ -206,8 +206,8 @@ members:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.for_release import CHOICES, estimate_for_release
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import estimate_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES, estimate
 
 
 def main() -> None:
@@ -224,7 +224,7 @@ def main() -> None:
     )
     given = module.params
     try:
-        figures = estimate(
+        figures = estimate_for_release(
             given["version"], given["workload"], given["settings"], given["members"], given["unknown_version"]
         )
     except ValueError as error:

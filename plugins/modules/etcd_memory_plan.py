@@ -150,8 +150,8 @@ members:
 """
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.for_release import CHOICES, plan_for_release
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import plan_text
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import CHOICES, plan
 
 
 def main() -> None:
@@ -170,7 +170,7 @@ def main() -> None:
     )
     given = module.params
     try:
-        found = plan(
+        found = plan_for_release(
             given["version"],
             given["workload"],
             given["members"],

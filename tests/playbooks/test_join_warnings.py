@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.for_release import plan_for_release
 
 from tests.playbooks.variables import evaluate
 
 WORKLOAD = {"value_size": 100_000, "keys": 300, "puts_per_second": 50, "clients": 20}
-SMALL, LARGE = (plan("3.7.3", WORKLOAD, 3, budget << 20) for budget in (256, 1024))
+SMALL, LARGE = (plan_for_release("3.7.3", WORKLOAD, 3, budget << 20) for budget in (256, 1024))
 # The plans of the members that stay, the limits with which they run (None: without one), and how many warnings the plan has.
 CASES: dict[str, tuple[list[str], list[tuple[dict[str, Any], int | None]], int]] = {
     "one without room": (["b"], [(LARGE, LARGE["memory_max"]), (SMALL, SMALL["memory_max"])], 1),

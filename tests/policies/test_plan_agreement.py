@@ -17,7 +17,7 @@ import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import OWNED, BadConfig, render_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, budgets, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, budgets, plan_flags
 
 from .tools import REPOSITORY, SOURCES, tool
 
@@ -71,7 +71,7 @@ def planned(variables: dict[str, Any]) -> bool:
     stated = ("etcd_version", "etcd_workload", "etcd_memory_budget", "etcd_cluster_name")
     pinned = {name[5:]: value for name, value in variables.items() if name not in stated}
     try:
-        plan(variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"], pinned)
+        plan_flags(variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"], pinned)
     except (PlanInfeasible, BadInput):
         return False
     return True
@@ -182,7 +182,7 @@ def test_without_a_workload_the_role_plans_with_defaults() -> None:
 def fits_defaults(budget: str) -> bool:
     """Whether there is a plan for the defaults of a workload."""
     try:
-        plan("3.7.3", {}, 1, budget)
+        plan_flags("3.7.3", {}, 1, budget)
     except PlanInfeasible:
         return False
     return True
@@ -194,7 +194,7 @@ def test_linter_knows_the_settings_that_the_role_refuses_as_extra_keys() -> None
     settings = {
         **dict.fromkeys(variables["_etcd_base_settings"], "x"),
         "wal_dir": "x",
-        **plan("3.7.3", {}, 1, "2GB")["settings"],
+        **plan_flags("3.7.3", {}, 1, "2GB")["settings"],
     }
     refused = set()
     for name, spellings in SETTINGS.items():

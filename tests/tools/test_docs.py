@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan_flags
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import prepare, text_lines
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -122,5 +122,5 @@ def test_the_refusal_in_the_page_of_the_plan_is_the_real_one() -> None:
     text = (PROJECT / "docs/plan.md").read_text().partition("## When nothing fits\n")[2]
     assert "30 puts/s of\n1 MB to 2,000 keys, with a budget of 1 GB:" in text
     with pytest.raises(PlanInfeasible) as refusal:
-        plan(newest_release(), {"value_size": "1MB", "keys": 2000, "puts_per_second": 30}, 3, "1GB")
+        plan_flags(newest_release(), {"value_size": "1MB", "keys": 2000, "puts_per_second": 30}, 3, "1GB")
     assert " ".join(text.split("```")[1].split()) == str(refusal.value)

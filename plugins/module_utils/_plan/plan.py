@@ -47,7 +47,7 @@ class Budgets(NamedTuple):
     without_trade_offs: int
 
 
-def plan(
+def plan_flags(
     version: Any,
     workload: Any,
     members: Any,

@@ -12,7 +12,7 @@ from typing import Any
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import later_quota_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import render_config
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.for_release import plan_for_release
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def plan_change(
 
 
 def _plan(member: Member, release: str) -> dict[str, Any]:
-    found: dict[str, Any] = plan(
+    found: dict[str, Any] = plan_for_release(
         release, dict(member.workload), member.members, member.budget, dict(member.pinned), member.volume_size, "refuse"
     )
     return found

@@ -14,6 +14,11 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.for_release import (
+    estimate_for_release,
+    plan_for_release,
+    resolve_release,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import Budgets, budgets
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.remedies import LIMITS
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts import (
@@ -21,11 +26,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.texts impor
     note_lines,
     table,
     workload_value,
-)
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.unknown_release import (
-    estimate,
-    plan,
-    resolve_release,
 )
 
 MEMBERS = 3
@@ -55,7 +55,7 @@ def prepare(
 ) -> Report:
     """Return the report for a cluster; None stands for an assumed value.
 
-    Without a budget the report proposes the smallest one that trades nothing away. db_size: as plan() takes it. Raises ValueError as plan() does.
+    Without a budget the report proposes the smallest one that trades nothing away. db_size and errors: as of plan_for_release().
     """
     asked = {"version": version, "members": members, "budget": budget}
     assumed = [name for name, value in asked.items() if value is None]
@@ -67,10 +67,10 @@ def prepare(
     if budget is None:
         proposed = budgets(release, workload, members, settings, volume_size, db_size)
         budget = proposed.without_trade_offs
-    found = plan(version, workload, members, budget, settings, volume_size, unknown_version, db_size)
+    found = plan_for_release(version, workload, members, budget, settings, volume_size, unknown_version, db_size)
     # The defaults ignore the user's settings, but for the one that decides whether etcd accepts such a put.
     own = {"max_request_bytes": found["estimate"]["settings"]["max_request_bytes"]}
-    return Report(found, estimate(version, workload, own, members, unknown_version), assumed, proposed)
+    return Report(found, estimate_for_release(version, workload, own, members, unknown_version), assumed, proposed)
 
 
 def title(report: Report) -> str:

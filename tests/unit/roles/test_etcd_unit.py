@@ -12,7 +12,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan_flags
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.release_comparison import Member, plan_change
 from jinja2 import ChainableUndefined, Environment
 
@@ -77,8 +77,8 @@ def test_the_plan_counts_a_locked_database_in_full(version: str, extra: dict[str
     workload = {"value_size": "10KB", "keys": 100000}
     if locked:
         with pytest.raises(PlanInfeasible):
-            plan(version, workload, 3, "1GB", pinned)
-    planned = plan(version, workload, 3, "4GB", pinned)
+            plan_flags(version, workload, 3, "1GB", pinned)
+    planned = plan_flags(version, workload, 3, "4GB", pinned)
     # The configuration has the user's own key, once.
     settings = role_variable("_etcd_settings", extra, planned["settings"])
     assert settings == {

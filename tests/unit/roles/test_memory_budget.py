@@ -12,7 +12,7 @@ import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 from ansible_collections.etcdops.headroom.plugins.module_utils._model import releases
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan_flags
 
 ROLE = Path(releases.__file__).parents[3] / "roles" / "etcd"
 MIB, GIB = 1 << 20, 1 << 30
@@ -76,4 +76,4 @@ def test_a_budget_is_kept() -> None:
 )
 def test_a_budget_of_nothing_is_refused(given: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        plan("3.7.3", {}, 3, budget({"etcd_memory_budget": given}))
+        plan_flags("3.7.3", {}, 3, budget({"etcd_memory_budget": given}))

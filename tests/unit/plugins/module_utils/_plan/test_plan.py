@@ -12,10 +12,17 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import (
+    PlanInfeasible,
+    budgets,
+    host_memory_problem,
+    parse_case,
+    plan_flags,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.steps import (
     HIGH_PRESSURE,
     descending,
@@ -28,7 +35,7 @@ from tests.unit.plugins.module_utils._plan.memory_plans import LARGE, VERSIONS, 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_large_values_in_two_gigabytes(version: str) -> None:
-    plan = plan_plan.plan(version, LARGE, 3, "2GB")
+    plan = plan_flags(version, LARGE, 3, "2GB")
     assert_fits(plan)
     assert plan["settings"]["snapshot_catchup_entries"] >= 1000
     assert flag(plan, "auto_compaction_retention")["reason"].startswith("the longest history that fits")
@@ -36,7 +43,7 @@ def test_large_values_in_two_gigabytes(version: str) -> None:
 
 
 def test_a_small_workload_keeps_the_defaults() -> None:
-    plan = plan_plan.plan("3.7.3", {}, 3, "2GB")
+    plan = plan_flags("3.7.3", {}, 3, "2GB")
     assert_fits(plan)
     assert flag(plan, "snapshot_catchup_entries")["source"] == "default"
     assert flag(plan, "snapshot_count")["source"] == "default"
@@ -51,21 +58,21 @@ def test_a_small_workload_keeps_the_defaults() -> None:
 )
 def test_proposed_budgets_are_not_below_pinned_limits(pinned: dict[str, Any], minimum: int) -> None:
     """1900 MiB are 95 % of 2000 MiB, which is 2.0 GiB as a figure to type."""
-    bounds = plan_plan.budgets("3.7.3", {}, 3, pinned)
+    bounds = budgets("3.7.3", {}, 3, pinned)
     assert bounds == (minimum * MIB, 2 << 30)
-    plan_plan.plan("3.7.3", {}, 3, bounds.minimum, pinned)
-    assert_fits(plan_plan.plan("3.7.3", {}, 3, bounds.without_trade_offs, pinned))
+    plan_flags("3.7.3", {}, 3, bounds.minimum, pinned)
+    assert_fits(plan_flags("3.7.3", {}, 3, bounds.without_trade_offs, pinned))
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_order_of_what_is_traded_away(version: str) -> None:
     """Trade away entries beyond 30 s first, then GC headroom, then entries, and so on, as the budget shrinks."""
-    bounds = plan_plan.budgets(version, LARGE, 3)
+    bounds = budgets(version, LARGE, 3)
     wanted = 30 * LARGE["puts_per_second"]
     rules = PLAN[version[:3]]
     seen = []
     for budget in range(bounds.without_trade_offs, bounds.minimum - 1, -32 * MIB):
-        case, _assumed = plan_plan.parse_case(version, LARGE, 3, budget, {}, None)
+        case, _assumed = parse_case(version, LARGE, 3, budget, {}, None)
         choice = plan_search.search(case)
         assert choice is not None
         entries, snapshots = choice.settings.snapshot_catchup_entries, choice.settings.snapshot_count
@@ -89,10 +96,10 @@ def test_a_leader_without_room_is_reported_with_the_rate_that_has_room() -> None
     """40 MB/s for half a minute do not fit, so the plan keeps the page cache instead, and says at which rate they do."""
     load = {"value_size": "100KB", "keys": 500, "puts_per_second": 400, "clients": 8, "range_size": 0}
     pinned = {"auto_compaction_mode": "periodic", "auto_compaction_retention": "5s"}
-    case, _assumed = plan_plan.parse_case("3.6.16", load, 3, 1500 * MIB, pinned, None)
+    case, _assumed = parse_case("3.6.16", load, 3, 1500 * MIB, pinned, None)
     choice = plan_search.search(case)
     assert choice is not None and choice.step == 5
-    plan = plan_plan.plan("3.6.16", load, 3, 1500 * MIB, pinned)
+    plan = plan_flags("3.6.16", load, 3, 1500 * MIB, pinned)
     note = next(note for note in plan["notes"] if note.startswith("a follower that was away for more than 2 s"))
     rate = int(note.removesuffix(" puts/s").rpartition(" ")[2].replace(",", ""))
     assert 0 < rate < 400 and plan["snapshot_puts_per_second"] == rate
@@ -105,14 +112,14 @@ def test_a_leader_without_room_is_reported_with_the_rate_that_has_room() -> None
 
 
 def test_old_releases_get_gogc() -> None:
-    plan = plan_plan.plan("3.5.5", LARGE, 3, "1GB")
+    plan = plan_flags("3.5.5", LARGE, 3, "1GB")
     assert list(plan["environment"]) == ["GOGC"]
     assert flag(plan, "gogc")["reason"] == "collects garbage earlier; this release does not support GOMEMLIMIT"
 
 
 @pytest.mark.parametrize(("members", "least"), [(1, 1), (3, 100)])
 def test_a_single_member_may_go_below_a_hundred_entries(members: int, least: int) -> None:
-    workload = plan_plan.parse_input("3.7.3", LARGE, {}, members).workload
+    workload = parse_input("3.7.3", LARGE, {}, members).workload
     case = Case("3.7.3", workload, members, {}, 1 << 31)
     assert search_steps(case, histories(case))[-1].entries[-1] == least
 
@@ -133,7 +140,7 @@ def test_a_single_member_may_go_below_a_hundred_entries(members: int, least: int
     ],
 )
 def test_what_the_user_says_is_kept(name: str, value: Any, shown: str) -> None:
-    plan = plan_plan.plan("3.7.3", LARGE, 3, "2GB", {name: value})
+    plan = plan_flags("3.7.3", LARGE, 3, "2GB", {name: value})
     if name != "memory_mlock":
         row = flag(plan, name)
         assert (row["source"], row["text"]) == ("pinned", shown)
@@ -143,7 +150,7 @@ def test_what_the_user_says_is_kept(name: str, value: Any, shown: str) -> None:
 
 
 def test_the_cost_of_a_setting_is_shown() -> None:
-    row = flag(plan_plan.plan("3.7.3", {}, 3, "512MB", {"snapshot_count": 100000}), "snapshot_count")
+    row = flag(plan_flags("3.7.3", {}, 3, "512MB", {"snapshot_count": 100000}), "snapshot_count")
     assert re.fullmatch(r"yours; [0-9.]+ [MG]iB more at the peak than with [0-9,]+", row["reason"])
 
 
@@ -151,7 +158,7 @@ def test_the_cost_of_a_setting_is_shown() -> None:
 def test_the_cost_of_revision_mode_is_compared_with_a_plan_without_its_retention(retention: str) -> None:
     """A number of revisions has no meaning without its mode: periodic mode would read it as hours."""
     pinned = {"auto_compaction_mode": "revision", "auto_compaction_retention": retention}
-    plan = plan_plan.plan("3.7.3", {}, 3, "2GB", pinned)
+    plan = plan_flags("3.7.3", {}, 3, "2GB", pinned)
     reason = flag(plan, "auto_compaction_mode")["reason"]
     assert re.fullmatch(r"yours; [0-9.]+ [MG]iB (more|less) at the peak than with periodic", reason)
 
@@ -169,15 +176,15 @@ def test_the_cost_of_revision_mode_is_compared_with_a_plan_without_its_retention
 )
 def test_revision_mode_is_left_to_the_plan_with_its_retention(pinned: dict[str, Any], text: str) -> None:
     workload = {"value_size": "1MB", "keys": 500, "puts_per_second": 1}
-    with pytest.raises(plan_plan.PlanInfeasible) as error:
-        plan_plan.plan("3.7.3", workload, 3, "2GB", {"auto_compaction_mode": "revision", **pinned})
+    with pytest.raises(PlanInfeasible) as error:
+        plan_flags("3.7.3", workload, 3, "2GB", {"auto_compaction_mode": "revision", **pinned})
     assert text in str(error.value)
 
 
 @pytest.mark.parametrize(("value_size", "revisions"), [(100, "100000"), ("100KB", "1000")])
 def test_revision_mode_gets_as_many_revisions_as_memory_holds(value_size: Any, revisions: str) -> None:
     pinned = {"auto_compaction_mode": "revision", "quota_backend_bytes": -1}
-    chosen = plan_plan.plan("3.7.3", {**LARGE, "value_size": value_size}, 3, "2GB", pinned)["settings"]
+    chosen = plan_flags("3.7.3", {**LARGE, "value_size": value_size}, 3, "2GB", pinned)["settings"]
     assert chosen["auto_compaction_retention"] == revisions
     assert chosen["quota_backend_bytes"] == -1
 
@@ -185,8 +192,8 @@ def test_revision_mode_gets_as_many_revisions_as_memory_holds(value_size: Any, r
 def test_a_history_in_the_workload_does_not_pay_for_a_longer_retention() -> None:
     """revisions_per_key describes the cluster under its former compaction; the plan's own keeps more revisions."""
     work = {"keys": 1000, "value_size": 10000, "puts_per_second": 200}
-    without = plan_plan.plan("3.6.16", work, 3, "8GB")
-    plan = plan_plan.plan("3.6.16", {**work, "revisions_per_key": 100}, 3, "8GB")
+    without = plan_flags("3.6.16", work, 3, "8GB")
+    plan = plan_flags("3.6.16", {**work, "revisions_per_key": 100}, 3, "8GB")
     assert plan["settings"] == without["settings"]
     assert plan["estimate"]["db_size"] == without["estimate"]["db_size"]
     assert plan["estimate"]["workload"]["revisions_per_key"] == 100
@@ -195,7 +202,7 @@ def test_a_history_in_the_workload_does_not_pay_for_a_longer_retention() -> None
 
 def test_a_longer_history_in_the_workload_counts() -> None:
     work = {"keys": 1000, "value_size": 10000, "puts_per_second": 1, "revisions_per_key": 300}
-    plan = plan_plan.plan("3.6.16", work, 3, "8GB")
+    plan = plan_flags("3.6.16", work, 3, "8GB")
     assert plan["settings"]["auto_compaction_retention"] == "1h"
     assert plan["estimate"]["db_size"] > 300 * 1000 * 10000
 
@@ -204,12 +211,12 @@ def test_a_longer_history_in_the_workload_counts() -> None:
 def test_with_a_pinned_retention_the_history_in_the_workload_counts(retention: str) -> None:
     """For example, the API server of Kubernetes compacts, whatever the retention is."""
     work = {"keys": 1000, "value_size": 10000, "puts_per_second": 200, "revisions_per_key": 100}
-    plan = plan_plan.plan("3.6.16", work, 3, "8GB", {"auto_compaction_retention": retention})
+    plan = plan_flags("3.6.16", work, 3, "8GB", {"auto_compaction_retention": retention})
     assert 100 * 1000 * 10000 < plan["estimate"]["db_size"] < 150 * 1000 * 10000
 
 
 def test_null_settings_are_not_pins() -> None:
-    assert plan_plan.plan("3.7.3", {}, 3, "2GB", {"snapshot_count": None}) == plan_plan.plan("3.7.3", {}, 3, "2GB")
+    assert plan_flags("3.7.3", {}, 3, "2GB", {"snapshot_count": None}) == plan_flags("3.7.3", {}, 3, "2GB")
 
 
 def test_round_steps() -> None:
@@ -219,7 +226,7 @@ def test_round_steps() -> None:
 
 
 def test_texts() -> None:
-    plan = plan_plan.plan("3.7.3", LARGE, 3, "2GB")
+    plan = plan_flags("3.7.3", LARGE, 3, "2GB")
     lines = plan_text(plan).splitlines()
     assert lines[0] == "etcd 3.7.3, 3 members"
     assert "key_size 64 B (assumed)" in lines[1]
@@ -267,5 +274,5 @@ def test_texts() -> None:
 def test_sizes_above_the_memory_of_the_host(
     sizes: dict[str, Any], total: int, limit: int | None, texts: list[str]
 ) -> None:
-    problem = plan_plan.host_memory_problem(sizes, total, limit)
+    problem = host_memory_problem(sizes, total, limit)
     assert all(text in problem for text in texts) and bool(problem) is bool(texts), problem

@@ -15,12 +15,17 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import remedies as plan_remedies
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan import search as plan_search
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.flags import describe
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.histories import histories
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import (
+    PlanInfeasible,
+    budgets,
+    parse_case,
+    plan_flags,
+)
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -84,7 +89,7 @@ def plan(asked: Asked, megabytes: int, pinned: dict[str, Any] | None = None) -> 
     """Return the plan, or None where there is none, without the search for remedies."""
     version, workload, members = asked
     try:
-        case, assumed = plan_plan.parse_case(version, workload, members, megabytes * MIB, pinned, None)
+        case, assumed = parse_case(version, workload, members, megabytes * MIB, pinned, None)
     except BadInput:
         return None
     choice = plan_search.search(case)
@@ -199,8 +204,8 @@ def _dropped(text: str) -> list[str]:
 def test_each_remedy_does_what_it_says(asked: Asked, megabytes: int, pinned: dict[str, Any]) -> None:
     version, workload, members = asked
     try:
-        plan_plan.plan(version, workload, members, megabytes * MIB, pinned)
-    except plan_plan.PlanInfeasible as error:
+        plan_flags(version, workload, members, megabytes * MIB, pinned)
+    except PlanInfeasible as error:
         message = str(error)
     except BadInput:
         message = ""
@@ -211,7 +216,7 @@ def test_each_remedy_does_what_it_says(asked: Asked, megabytes: int, pinned: dic
     remedies = message.partition(". What would fit: ")[2].rstrip(".")
     for text in remedies.split("; or ") if remedies else []:
         for question in carried_out(text, asked, megabytes, pinned):
-            plan_plan.plan(*question)
+            plan_flags(*question)
 
 
 @settings(parent=quick, max_examples=60)
@@ -220,19 +225,19 @@ def test_proposed_budgets_are_what_they_say(asked: Asked) -> None:
     """The minimum budget fits and 1 MiB less does not; the budget without trade-offs trades nothing away."""
     version, workload, members = asked
     try:
-        proposed = plan_plan.budgets(version, workload, members)
-    except (BadInput, plan_plan.PlanInfeasible):
+        proposed = budgets(version, workload, members)
+    except (BadInput, PlanInfeasible):
         assume(False)
-    found = plan_plan.plan(version, workload, members, proposed.without_trade_offs)
+    found = plan_flags(version, workload, members, proposed.without_trade_offs)
     rules = PLAN[version[:3]]
     wanted = min(rules["catchup_seconds"] * found["estimate"]["workload"]["puts_per_second"], 10**9)
     assert members == 1 or found["settings"]["snapshot_catchup_entries"] >= wanted
     assert proposed.minimum <= proposed.without_trade_offs
-    plan_plan.plan(version, workload, members, proposed.minimum)
+    plan_flags(version, workload, members, proposed.minimum)
     below = proposed.minimum - MIB
     if below >= plan_remedies.MIN_BUDGET:
-        with pytest.raises(plan_plan.PlanInfeasible):
-            plan_plan.plan(version, workload, members, below)
+        with pytest.raises(PlanInfeasible):
+            plan_flags(version, workload, members, below)
 
 
 @settings(parent=quick, max_examples=60)
@@ -251,7 +256,7 @@ def test_the_memory_that_is_needed_is_enough(asked: Asked, pinned: dict[str, Any
 def parsed(version: str, workload: Any, members: int, pinned: Any) -> tuple[Case, list[str]]:
     """Return the case; the input is assumed to be valid."""
     try:
-        return plan_plan.parse_case(version, workload, members, plan_remedies.MAX_MEMORY, pinned, None)
+        return parse_case(version, workload, members, plan_remedies.MAX_MEMORY, pinned, None)
     except BadInput:
         assume(False)
         raise

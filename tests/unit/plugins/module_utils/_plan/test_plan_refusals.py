@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB, format_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, budgets, plan_flags
 
 from tests.unit.plugins.module_utils._plan.memory_plans import LARGE, assert_fits
 
 
 def test_a_history_that_is_too_large_is_named() -> None:
     work = {"keys": 1000, "value_size": 10000, "puts_per_second": 200, "revisions_per_key": 2000}
-    with pytest.raises(plan_plan.PlanInfeasible) as error:
-        plan_plan.plan("3.6.16", work, 3, "8GB")
+    with pytest.raises(PlanInfeasible) as error:
+        plan_flags("3.6.16", work, 3, "8GB")
     expected = "live keys with 2,000 revisions each (workload.revisions_per_key) take 19.1 GiB of database, the largest quota of a plan is 8.0 GiB"
     assert expected in str(error.value)
 
@@ -67,34 +67,34 @@ def test_a_history_that_is_too_large_is_named() -> None:
     ],
 )
 def test_infeasible(version: str, workload: Any, budget: str, pinned: Any, texts: list[str]) -> None:
-    with pytest.raises(plan_plan.PlanInfeasible) as error:
-        plan_plan.plan(version, workload, 3, budget, pinned)
+    with pytest.raises(PlanInfeasible) as error:
+        plan_flags(version, workload, 3, budget, pinned)
     for text in texts:
         assert text in str(error.value)
 
 
 def test_a_split_into_more_keys_than_there_can_be_is_no_remedy() -> None:
-    with pytest.raises(plan_plan.PlanInfeasible, match="no flags fit this workload"):
-        plan_plan.plan("3.7.3", {"value_size": "100KB", "keys": 9 * 10**9}, 3, "2GB")
+    with pytest.raises(PlanInfeasible, match="no flags fit this workload"):
+        plan_flags("3.7.3", {"value_size": "100KB", "keys": 9 * 10**9}, 3, "2GB")
 
 
 def test_remedies_hold_what_they_promise() -> None:
     """The budget named in the error is one that works, and 1 MiB less is not."""
-    with pytest.raises(plan_plan.PlanInfeasible) as error:
-        plan_plan.plan("3.6.16", LARGE, 3, "256MB")
+    with pytest.raises(PlanInfeasible) as error:
+        plan_flags("3.6.16", LARGE, 3, "256MB")
     size = str(error.value).split("a memory budget of ")[1].split(" MiB")[0]
-    assert_fits(plan_plan.plan("3.6.16", LARGE, 3, f"{size}MiB"))
-    with pytest.raises(plan_plan.PlanInfeasible):
-        plan_plan.plan("3.6.16", LARGE, 3, int(float(size) - 1) * MIB)
+    assert_fits(plan_flags("3.6.16", LARGE, 3, f"{size}MiB"))
+    with pytest.raises(PlanInfeasible):
+        plan_flags("3.6.16", LARGE, 3, int(float(size) - 1) * MIB)
 
 
 def test_a_budget_just_below_what_is_needed() -> None:
     """MemoryHigh has whole MiB, so the message names the next budget that fits, never one that is 0 B away."""
-    enough = plan_plan.budgets("3.6.16", LARGE, 3).minimum
+    enough = budgets("3.6.16", LARGE, 3).minimum
     for budget in (enough - MIB // 2, enough - MIB):
         try:
-            plan_plan.plan("3.6.16", LARGE, 3, budget)
-        except plan_plan.PlanInfeasible as error:
+            plan_flags("3.6.16", LARGE, 3, budget)
+        except PlanInfeasible as error:
             found = re.search(r"needs (\S+ \S+), (\S+ \S+) more", str(error))
             assert found is not None, error
             assert found.groups() == (format_size(enough), format_size(enough - budget))
@@ -114,7 +114,7 @@ def test_a_budget_just_below_what_is_needed() -> None:
 )
 def test_bad_input(budget: Any, pinned: Any, text: str) -> None:
     with pytest.raises(BadInput) if "size" not in text else pytest.raises(ValueError) as error:
-        plan_plan.plan("3.7.3", {}, 3, budget, pinned)
+        plan_flags("3.7.3", {}, 3, budget, pinned)
     assert text in str(error.value)
 
 
@@ -141,11 +141,11 @@ def test_bad_input(budget: Any, pinned: Any, text: str) -> None:
 )
 def test_settings_that_cannot_be_are_named_once(pinned: Any, texts: list[str]) -> None:
     with pytest.raises(BadInput) as error:
-        plan_plan.plan("3.7.3", {}, 3, "2GB", pinned, volume_size="5GB")
+        plan_flags("3.7.3", {}, 3, "2GB", pinned, volume_size="5GB")
     for text in texts:
         assert str(error.value).count(text) == 1, error.value
 
 
 def test_gomemlimit_needs_a_release_that_knows_it() -> None:
     with pytest.raises(BadInput, match=r"no effect on etcd 3\.5\.7: GOMEMLIMIT needs 3\.5\.8 or later"):
-        plan_plan.plan("3.5.7", {}, 3, "2GB", {"gomemlimit": "1GB"})
+        plan_flags("3.5.7", {}, 3, "2GB", {"gomemlimit": "1GB"})

@@ -55,14 +55,14 @@ def test_memory_and_settings_are_judged_together() -> None:
 def test_a_later_step_must_not_lower_the_quota_below_a_database(
     before: int, after: int, databases: dict[str, int] | None, refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = release_comparison.plan
+    real = release_comparison.plan_for_release
 
     def plan(release: str, *more: Any) -> dict[str, Any]:
         found = real(release, *more)
         quota = before if release == "3.6.16" else after
         return {**found, "settings": {**found["settings"], "quota_backend_bytes": quota}}
 
-    monkeypatch.setattr(release_comparison, "plan", plan)
+    monkeypatch.setattr(release_comparison, "plan_for_release", plan)
     problems, [_memory] = plan_change(member(), "3.6.16", "3.7.3", databases)
     what = "no limit" if before < 0 else "2.5 GiB"
     expected = (

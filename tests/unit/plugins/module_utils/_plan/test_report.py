@@ -15,7 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases i
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.bars import GARBAGE, PARTS, caption, groups
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.html import page
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan_flags
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.report import (
     Report,
     prepare,
@@ -74,9 +74,9 @@ def assert_nothing_fits_below(report: Report, workload: dict[str, Any], settings
     found = re.search(r"below ([0-9.]+ MiB|[0-9.]+ GiB) nothing fits", summary(report)[0])
     assert found is not None, summary(report)[0]
     asked = newest_release(), workload, report.plan["members"]
-    plan(*asked, found.group(1), settings)
+    plan_flags(*asked, found.group(1), settings)
     with pytest.raises(PlanInfeasible):
-        plan(*asked, parse_size(found.group(1), "budget") - (1 << 20), settings)
+        plan_flags(*asked, parse_size(found.group(1), "budget") - (1 << 20), settings)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import plan_flags
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._report.problems import cluster_problems
 
 LOAD = {"value_size": "100KB", "keys": 500, "puts_per_second": 100}
@@ -22,7 +22,7 @@ LOAD = {"value_size": "100KB", "keys": 500, "puts_per_second": 100}
 )
 def test_memory_above_a_planned_peak(members: int, peak: str, above: bool) -> None:
     """A leader grows while a new member receives a snapshot, as the plan predicts; a single member has no follower."""
-    planned = plan("3.7.3", LOAD, members, "16GB")
+    planned = plan_flags("3.7.3", LOAD, members, "16GB")
     estimate = planned["estimate"]
     # Otherwise the largest peak would be one that every member has.
     assert members == 1 or estimate["follower_snapshot_rss_anon_peak"] > estimate["restart_rss_anon_peak"]

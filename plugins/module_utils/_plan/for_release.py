@@ -1,9 +1,10 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Estimates and plans for releases that are newer than every release the model knows, on request.
+"""Estimate and plan for a release that a user names: modules, filters and reports enter here.
 
-Private to the collection. Pure: bad input raises ValueError. They use the rules of the newest known release, and the result says so.
+Private to the collection. Pure: bad input raises ValueError. On request a release that is newer than every known one gets the rules of the newest known
+one, and the result says so.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases i
     version_key,
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import BadInput
-from ansible_collections.etcdops.headroom.plugins.module_utils._plan import plan as plan_plan
+from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import PlanInfeasible, plan_flags
 
 # The choices for a release of an unknown, newer series.
 CHOICES = ("refuse", "newest")
@@ -53,7 +54,7 @@ def resolve_release(version: Any, unknown_version: str) -> tuple[str, list[str]]
     return str(version), []
 
 
-def estimate(
+def estimate_for_release(
     version: Any, workload: Any, settings: Any = None, members: Any = 3, unknown_version: str = "refuse"
 ) -> dict[str, Any]:
     """Estimate as ``_model.estimate.estimate`` does; with unknown_version=newest also for releases that are newer than the model."""
@@ -61,7 +62,7 @@ def estimate(
     return _named(model_estimate.estimate(release, workload, settings, members), version, notes)
 
 
-def plan(
+def plan_for_release(
     version: Any,
     workload: Any,
     members: Any,
@@ -71,12 +72,12 @@ def plan(
     unknown_version: str = "refuse",
     db_size: int = 0,
 ) -> dict[str, Any]:
-    """Plan as ``_plan.plan.plan`` does; with unknown_version=newest also for releases that are newer than the model."""
+    """Plan as ``plan_flags`` does; with unknown_version=newest also for releases that are newer than the model."""
     release, notes = resolve_release(version, unknown_version)
     try:
-        found = plan_plan.plan(release, workload, members, budget, settings, volume_size, db_size)
-    except plan_plan.PlanInfeasible as error:
-        raise plan_plan.PlanInfeasible(" ".join([str(error), *(f"Note: {note}." for note in notes)])) from error
+        found = plan_flags(release, workload, members, budget, settings, volume_size, db_size)
+    except PlanInfeasible as error:
+        raise PlanInfeasible(" ".join([str(error), *(f"Note: {note}." for note in notes)])) from error
     return {**_named(found, version, notes), "estimate": _named(found["estimate"], version, [])}
 
 
