@@ -31,9 +31,9 @@ _FILLED_IN = "it is filled in when etcd starts"
 def build(
     kind: str,
     command: Command,
-    source: Logical | None,
-    variables: Iterable[Variable],
     *,
+    source: Logical | None = None,
+    variables: Iterable[Variable] = (),
     unknown: dict[str, str] | None = None,
     limit: dict[str, str] | None = None,
     memlock: dict[str, str] | None = None,
@@ -41,7 +41,11 @@ def build(
     facts: dict[str, dict[str, str]] | None = None,
     passes_on: bool = False,
 ) -> dict[str, Any]:
-    """Return the member; of two assignments of a variable the last counts. ``passes_on``: etcd gets the variables that its flags repeat."""
+    """Return the member.
+
+    source: the line of the command, for the positions of its flags. variables: those of the environment; of two assignments the last counts.
+    where: the path and line of other settings. passes_on: whether etcd gets the variables that its flags repeat.
+    """
     kept = {variable.name: variable for variable in variables if _ETCD_VARIABLE.match(variable.name)}
     environment = {
         **{name: variable.value for name, variable in kept.items()},
@@ -82,7 +86,7 @@ def unread_sources(sources: Iterable[str]) -> dict[str, str]:
 
 def elsewhere(kind: str) -> dict[str, Any]:
     """Return a member without settings: a file of this kind starts etcd as a service whose unit is another file."""
-    return {**build(kind, Command(("etcd",)), None, []), "silent": ["extra_config"]}
+    return {**build(kind, Command(("etcd",))), "silent": ["extra_config"]}
 
 
 def from_environment(variables: list[Variable]) -> dict[str, Any]:
@@ -90,7 +94,7 @@ def from_environment(variables: list[Variable]) -> dict[str, Any]:
     flags = {variable: flags_in(variable) for variable in variables}
     words = [word for found in flags.values() for word in found]
     where = {f"--{flag}": (variable.path, variable.line) for variable, found in flags.items() for flag in _flags(found)}
-    found = build("environment file", Command(("etcd", *words)), None, variables, where=where)
+    found = build("environment file", Command(("etcd", *words)), variables=variables, where=where)
     # The unit's flags are elsewhere.
     return {**found, "silent": ["extra_config"]}
 

@@ -66,7 +66,7 @@ def _is_config_file(value: dict[Any, Any], path: tuple[str, ...], around: dict[A
 
 def _configured(config: dict[Any, Any], around: dict[Any, Any]) -> dict[str, Any]:
     """Return the member with a config file. The chart's templates may add settings, also in place of empty ones."""
-    found = member.build("values", Command(("etcd",), _image(around.get("image")) or None), None, [])
+    found = member.build("values", Command(("etcd",), _image(around.get("image")) or None))
     name = config.get("name")
     stated = {str(key): value for key, value in config.items() if value not in (None, "", 0)}
     return {
@@ -88,7 +88,7 @@ def _command(container: dict[Any, Any]) -> Command | None:
 def _member(container: dict[Any, Any], command: Command) -> dict[str, Any]:
     size = _at(container, "resources", "limits", "memory")
     limit = {"name": "resources.limits.memory", "size": size} if isinstance(size, str) and _SIZE.match(size) else None
-    return {**member.build("values", command, None, [], limit=limit), "silent": ["extra_config"]}
+    return {**member.build("values", command, limit=limit), "silent": ["extra_config"]}
 
 
 def _image(image: Any) -> str:

@@ -51,7 +51,7 @@ def containers(documents: list[Any]) -> Iterator[dict[str, Any]]:
             if command is not None and command.image:
                 files = command.environment_files
                 unknown = {f"env_file: {path}": member.NOT_AMONG_THE_FILES for path in files}
-                yield member.build("playbook", command, None, [], unknown=unknown)
+                yield member.build("playbook", command, unknown=unknown)
 
 
 def _words(options: dict[str, Any]) -> list[str]:

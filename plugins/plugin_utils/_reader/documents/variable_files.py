@@ -144,7 +144,7 @@ def _settings(documents: list[Any]) -> dict[str, Any] | None:
     environment = tuple((name, _text(value)) for name, value in variables.items() if name.startswith("ETCD_"))
     # The role may add flags.
     return {
-        **member.build("variables", Command(("etcd", *words), environment=environment), None, []),
+        **member.build("variables", Command(("etcd", *words), environment=environment)),
         "silent": ["extra_config"],
     }
 

@@ -73,7 +73,7 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
         variables = []
     variables = [one for one in variables if SERVER_VARIABLE.match(one.name) or not _is_used(one.name, lines)]
     source = next((last[name][1] for name in ("CMD", "ENTRYPOINT") if name in last), None)
-    found = member.build("Dockerfile", command, source, variables)
+    found = member.build("Dockerfile", command, source=source, variables=variables)
     origin = (image, stage.source) if image is not None else stage.copied[-1] if stage.copied else None
     if origin is not None:
         found["image"] = origin[0]

@@ -32,7 +32,7 @@ def member_of(lines: list[Line]) -> dict[str, Any]:
     where = {
         f"--{found[1].lstrip('-')}": (line.path, line.number) for line in flags if (found := _FLAG.match(line.text))
     }
-    built = member.build("list of flags", Command(("etcd", *words)), None, [], where=where)
+    built = member.build("list of flags", Command(("etcd", *words)), where=where)
     return {**built, "silent": ["extra_config"]}
 
 

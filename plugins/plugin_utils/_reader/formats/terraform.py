@@ -59,7 +59,7 @@ def containers_of(root: Block) -> Iterator[dict[str, Any]]:
     for block in root.all():
         command = _container(block, tasks.get(id(block)), images)
         if command is not None:
-            yield {**member.build("script", command, None, []), "silent": ["data_dir"]}
+            yield {**member.build("script", command), "silent": ["data_dir"]}
         for value, _line in block.attributes.values():
             for container in maps_below(value):
                 words = [word for name in ("entrypoint", "command", "args") for word in _texts(container.get(name))]
@@ -67,7 +67,7 @@ def containers_of(root: Block) -> Iterator[dict[str, Any]]:
                 if command is not None:
                     command = command._replace(image=str(container["image"]))
                     # More containers or environment may be in expressions.
-                    yield {**member.build("script", command, None, []), "silent": ["data_dir", "extra_config"]}
+                    yield {**member.build("script", command), "silent": ["data_dir", "extra_config"]}
 
 
 def _container(block: Block, task: Block | None, images: list[str]) -> Command | None:

@@ -174,8 +174,6 @@ def _members_of_arrays(own: list[Line], constants: dict[str, str]) -> list[dict[
         member.build(
             "script",
             Command(("etcd", *(flag for flag, _line in flags))),
-            None,
-            [],
             where={flag.partition("=")[0]: (line.path, line.number) for flag, line in flags},
         )
         for flags in arrays.values()
@@ -231,7 +229,7 @@ def members_of(own: list[Line]) -> list[dict[str, Any]]:
             values = {variable.name: variable.value for variable in exported}
             environment = tuple((name, _passed(name, value, values)) for name, value in command.environment)
             command, exported = command._replace(environment=environment), []
-        built = member.build("script", command, logical, [*exported, *given], unknown=unread)
+        built = member.build("script", command, source=logical, variables=[*exported, *given], unknown=unread)
         if command.image is None and exports_sourced(own, logical.lines[0]):
             # The script's own assignments may not be exported.
             own_names = {one.name for one in assignments_in(commands_of(own))}

@@ -52,8 +52,8 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     found = member.build(
         "systemd unit",
         command,
-        last["Exec"].source if "Exec" in last else None,
-        [*more, *own_variables(directives)],  # which win over those of files in Podman
+        source=last["Exec"].source if "Exec" in last else None,
+        variables=[*more, *own_variables(directives)],  # which win over those of files in Podman
         unknown=unknown,
         where={"etcd_version": image.source.position("Image")},
     )

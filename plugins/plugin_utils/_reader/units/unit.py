@@ -147,8 +147,8 @@ def _build(
     found = member.build(
         "systemd unit",
         command,
-        source,
-        variables,
+        source=source,
+        variables=variables,
         unknown=unknown,
         limit={"name": limit.name, "size": limit.value} if limit else None,
         memlock={"name": memlock.name, "size": memlock.value.split(":")[0]} if memlock else None,
