@@ -12,7 +12,7 @@ CLONES = ("{owner}/{name}", "{owner}/{name}.git", "{owner}+{name}/repo", "{owner
 
 
 def is_right(data: bytes, entry: Entry) -> bool:
-    """Tell whether the bytes are those that the expert judged."""
+    """Return whether the bytes are those that the expert judged."""
     return hashlib.sha256(data).hexdigest() == entry.sha256
 
 

@@ -122,7 +122,7 @@ def swap_versions(content: Any, other: str) -> Any:
 
 
 def is_scalar(content: Any, place: Place) -> bool:
-    """Tell whether the value at the path is neither a map nor a list."""
+    """Return whether the value at the path is neither a map nor a list."""
     for key in place:
         content = content[key]
     return not isinstance(content, dict | list)

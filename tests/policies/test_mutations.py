@@ -77,7 +77,7 @@ def words(files: Files) -> set[str]:
 
 
 def names_something(message: str, files: Files) -> bool:
-    """Tell whether a message repeats a key or a value of the files."""
+    """Return whether a message repeats a key or a value of the files."""
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", message.split(": ", 2)[-1])
     return any(re.search(rf"(?<![\w.]){re.escape(word)}(?![\w])", plain) for word in words(files))
 

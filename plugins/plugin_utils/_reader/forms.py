@@ -59,7 +59,7 @@ _FILES = {Form.UNIT, Form.ENVIRONMENT, Form.CONFIGURATION}
 
 
 def is_file(text: Text) -> bool:
-    """Tell whether a text inside of another one, such as a block of Markdown, is a file of its own."""
+    """Return whether a text inside of another one, such as a block of Markdown, is a file of its own."""
     return form_of(text, text) in _FILES
 
 

@@ -88,7 +88,7 @@ def _named(pattern: re.Pattern[str], lines: list[Line]) -> dict[str, Line]:
 
 
 def is_of_server(name: str) -> bool:
-    """Tell whether a variable with this name is the release of the server."""
+    """Return whether a variable with this name is the release of the server."""
     return re.fullmatch(_VARIABLE, name, re.IGNORECASE) is not None
 
 

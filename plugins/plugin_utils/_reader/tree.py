@@ -83,7 +83,7 @@ def _identity(folder: str) -> tuple[int, int] | str:
 
 
 def _is_alias(path: str, units: set[str]) -> bool:
-    """Tell whether a path is a link that systemctl makes to a unit among the files: an alias, or one to enable the unit."""
+    """Return whether a path is a link that systemctl makes to a unit among the files: an alias, or one to enable the unit."""
     if not path.endswith(".service") or not os.path.islink(path):
         return False
     enables = os.path.dirname(path).endswith((".wants", ".requires"))

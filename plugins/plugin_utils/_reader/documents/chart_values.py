@@ -59,7 +59,7 @@ def _members_below(value: Any, path: tuple[str, ...], around: dict[Any, Any]) ->
 
 
 def _is_config_file(value: dict[Any, Any], path: tuple[str, ...], around: dict[Any, Any]) -> bool:
-    """Tell whether a map is etcd's config file by its name and its keys, and no vocabulary has it."""
+    """Return whether a map is etcd's config file by its name and its keys, and no vocabulary has it."""
     is_known = path[:-1] == ("etcd",) and not _OF_CHART.isdisjoint(around)
     return _CONFIGURATION.match(path[-1]) is not None and has_server_keys(value) and not is_known
 

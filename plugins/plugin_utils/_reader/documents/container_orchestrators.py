@@ -57,7 +57,7 @@ def _values(value: Any) -> list[dict[str, Any]]:
 
 
 def _is_list_of_containers(document: list[Any]) -> bool:
-    """Tell whether a list is that of a task definition, as Terraform takes it."""
+    """Return whether a list is that of a task definition, as Terraform takes it."""
     return bool(document) and all(map(_is_ecs_container, document))
 
 

@@ -32,7 +32,7 @@ _DEEPEST = 3
 
 
 def is_compose(path: str, text: str) -> bool:
-    """Tell whether a file may be a Compose file."""
+    """Return whether a file may be a Compose file."""
     return path.endswith((".yml", ".yaml")) and _COMPOSE.search(text) is not None
 
 
@@ -57,7 +57,7 @@ def _value(written: str) -> str:
 
 
 def is_used(path: str, texts: Mapping[str, str]) -> bool:
-    """Tell whether a file is a .env whose variables a Compose file beside it substitutes, and does not pass to a container as a whole."""
+    """Return whether a file is a .env whose variables a Compose file beside it substitutes, and does not pass to a container as a whole."""
     if posixpath.basename(path) != NAME:
         return False
     names = variables_of(texts[path]).keys()

@@ -31,13 +31,13 @@ _CONTAINERS = (
 
 
 def starts_etcd(documents: list[Any]) -> bool:
-    """Tell whether a playbook, or the tasks of a role, start etcd as a service, install its program, or apply a role that does."""
+    """Return whether a playbook, or the tasks of a role, start etcd as a service, install its program, or apply a role that does."""
     tasks = [task for document in documents if isinstance(document, list) for task in maps_below(document)]
     return any(_starts(task) or _installs(task) or _applies(task) for task in tasks) or install.of_tasks(documents)
 
 
 def is_inventory(documents: list[Any]) -> bool:
-    """Tell whether documents have the form of a YAML inventory: groups with hosts or further groups."""
+    """Return whether documents have the form of a YAML inventory: groups with hosts or further groups."""
     groups = [group for document in documents if isinstance(document, dict) for group in document.values()]
     return any(isinstance(group, dict) and group.keys() & {"hosts", "children"} for group in groups)
 
@@ -87,7 +87,7 @@ def _starts(task: dict[str, Any]) -> bool:
 
 
 def _applies(play: dict[str, Any]) -> bool:
-    """Tell whether a play, or a task, applies a role for etcd."""
+    """Return whether a play, or a task, applies a role for etcd."""
     listed_roles = play.get("roles")
     roles = listed_roles if isinstance(listed_roles, list) else []
     names = [role.get("role", role.get("name")) if isinstance(role, dict) else role for role in roles]
@@ -109,7 +109,7 @@ def _items(task: dict[str, Any]) -> list[str]:
 
 
 def _installs(task: dict[str, Any]) -> bool:
-    """Tell whether a task copies or links the program, perhaps beside etcdctl."""
+    """Return whether a task copies or links the program, perhaps beside etcdctl."""
     source = str(_options(task, _FILES).get("src", ""))
     return source.endswith("/etcd") or (
         "etcd" in _items(task) and re.search(r"\{\{\s*item\s*\}\}$", source) is not None

@@ -86,7 +86,7 @@ def members_of(release: tuple[str, Line] | None, documents: list[Any], file: Tex
 
 
 def is_of_group(path: str) -> bool:
-    """Tell whether a file has the variables of a group or a host."""
+    """Return whether a file has the variables of a group or a host."""
     return _GROUP_VARS.search(path) is not None
 
 
@@ -101,14 +101,14 @@ def _is_unread_by_policies(
 
 
 def _is_of_client(section: dict[str, Any]) -> bool:
-    """Tell whether a map describes etcd to a client, rather than where to download it."""
+    """Return whether a map describes etcd to a client, rather than where to download it."""
     return any(
         name in section and not re.search(r"github|googleapis|download", str(section[name])) for name in _OF_CLIENTS
     )
 
 
 def _is_variable(release: tuple[str, Line] | None, names: set[str], lines: list[Line]) -> bool:
-    """Tell whether a release is the value of one of the variables, of a map called etcd, or of an image in a list."""
+    """Return whether a release is the value of one of the variables, of a map called etcd, or of an image in a list."""
     if release is None:
         return False
     own = _KEY.match(release[1].text)
@@ -150,7 +150,7 @@ def _settings(documents: list[Any]) -> dict[str, Any] | None:
 
 
 def _is_of_config_file(value: dict[str, Any]) -> bool:
-    """Tell whether a map has the sections of etcd's config file, which no flag has."""
+    """Return whether a map has the sections of etcd's config file, which no flag has."""
     return has_server_keys(value) and any(isinstance(value.get(name), dict) for name in _SECTIONS)
 
 

@@ -47,7 +47,7 @@ class _Stage(NamedTuple):
 
 
 def is_dockerfile(path: str, text: str) -> bool:
-    """Tell whether a file is a Dockerfile, by its name and its first instruction."""
+    """Return whether a file is a Dockerfile, by its name and its first instruction."""
     return _FILE.search(path) is not None and re.search(r"^FROM\s", text, re.MULTILINE | re.IGNORECASE) is not None
 
 
@@ -83,7 +83,7 @@ def member_of(lines: list[Line]) -> dict[str, Any] | None:
 
 
 def serves_by_script(lines: list[Line]) -> bool:
-    """Tell whether the image installs etcd's server, opens one of its ports, and starts a script, which has the settings."""
+    """Return whether the image installs etcd's server, opens one of its ports, and starts a script, which has the settings."""
     stages = _stages(lines)
     last = {name: value for name, value, _source in stages[-1].instructions if name != "ENV"} if stages else {}
     entry = [word for name in ("ENTRYPOINT", "CMD") if name in last for word in _words(last[name])]
@@ -151,12 +151,12 @@ def _behind_a_script(last: dict[str, tuple[str, Logical]], values: dict[str, str
 
 
 def _is_used(name: str, lines: list[Line]) -> bool:
-    """Tell whether the Dockerfile itself uses a variable, such as the folder of the program: it is not a setting of etcd then."""
+    """Return whether the Dockerfile itself uses a variable, such as the folder of the program: it is not a setting of etcd then."""
     return any(re.search(rf"\$(?:{name}\b|\{{{name}[}}:])", line.text) for line in lines)
 
 
 def _names_etcd(last: dict[str, tuple[str, Logical]]) -> bool:
-    """Tell whether ENTRYPOINT or CMD names etcd itself, which reads all variables."""
+    """Return whether ENTRYPOINT or CMD names etcd itself, which reads all variables."""
     return any(re.search(r"(^|/)etcd$", word) for name in last for word in split_words(" ".join(_words(last[name][0]))))
 
 

@@ -20,7 +20,7 @@ _FLAG = re.compile(r"^\s*(--?[a-z][\w-]*)(?=[=\s]|$)")
 
 
 def is_list(lines: list[Line]) -> bool:
-    """Tell whether each line is a flag, and one of them is a flag of etcd's server."""
+    """Return whether each line is a flag, and one of them is a flag of etcd's server."""
     flags = [_FLAG.match(line.text) for line in _with_text(lines)]
     return all(flags) and any(flag and SERVER_FLAG.match(flag[1]) for flag in flags)
 

@@ -35,7 +35,7 @@ def groups_of(lines: list[Line], release: tuple[str, Line] | None = None) -> dic
 
 
 def is_of_program(lines: list[Line]) -> bool:
-    """Tell whether a file is the configuration of another program, such as a client: sections with settings, and no sign of an inventory."""
+    """Return whether a file is the configuration of another program, such as a client: sections with settings, and no sign of an inventory."""
     keys = [found[1] for line in lines if (found := _KEY.match(line.text))]
     if not keys or any(SERVER_FLAG.match(f"--{key}") for key in keys):
         return False

@@ -13,7 +13,7 @@ _OPTIONS = re.compile(r"\bservices\.etcd\b|^\s*(services\s*=\s*\{[^}]*\b)?etcd\s
 
 
 def has_options(text: str) -> bool:
-    """Tell whether a module sets options of etcd."""
+    """Return whether a module sets options of etcd."""
     return _OPTIONS.search(text) is not None
 
 

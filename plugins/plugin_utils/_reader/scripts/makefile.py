@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"\$[({](\w+)[)}]")
 
 
 def is_makefile(path: str) -> bool:
-    """Tell whether a file is a Makefile, by its name."""
+    """Return whether a file is a Makefile, by its name."""
     return _NAME.match(posixpath.basename(path)) is not None
 
 

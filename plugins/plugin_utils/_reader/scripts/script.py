@@ -248,13 +248,13 @@ def _passed(name: str, value: str, values: dict[str, str]) -> str:
 
 
 def _fills_array(text: str, constants: dict[str, str], used: set[str]) -> bool:
-    """Tell whether a line sets or extends an array of arguments that another line uses."""
+    """Return whether a line sets or extends an array of arguments that another line uses."""
     found = _ARRAY.search(text)
     return found is not None and (found[1] in constants or bool(found[2])) and found[1] in used
 
 
 def _has_settings(command: Command, words: list[str]) -> bool:
-    """Tell whether a command has an image, flags or variables. A bare `etcd` is also a word of a loop or of a message."""
+    """Return whether a command has an image, flags or variables. A bare `etcd` is also a word of a loop or of a message."""
     return (
         command.image is not None
         or any(word.startswith("-") for word in command.words[1:])

@@ -26,23 +26,23 @@ _RUNS_IMAGE = re.compile(r"\b(docker|podman|nerdctl)[ \t]+run\b.*/etcd:")
 
 
 def is_script(text: str) -> bool:
-    """Tell whether a text is a script by its first line or a here-document."""
+    """Return whether a text is a script by its first line or a here-document."""
     return _SCRIPT.search(text) is not None
 
 
 def has_here_document(text: str) -> bool:
-    """Tell whether a text has a here-document of a shell."""
+    """Return whether a text has a here-document of a shell."""
     return _HERE_DOCUMENT.search(text) is not None
 
 
 def has_commands(text: str) -> bool:
-    """Tell whether a text has a line that starts etcd or a container, or that writes a variable of etcd."""
+    """Return whether a text has a line that starts etcd or a container, or that writes a variable of etcd."""
     runs_alone = _SETS_VARIABLE.search(text) and _RUNS_ALONE.search(text)
     return bool(_COMMANDS.search(text) or runs_alone)
 
 
 def runs_image(text: str) -> bool:
-    """Tell whether a text has a line that starts a container with an image of etcd."""
+    """Return whether a text has a line that starts a container with an image of etcd."""
     return _RUNS_IMAGE.search(text) is not None
 
 

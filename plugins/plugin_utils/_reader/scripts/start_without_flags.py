@@ -32,7 +32,7 @@ _MESSAGE = re.compile(r"\b(echo|printf)((?:\s+-\w+)*)\s+(?:\"[^\"]*\"|'[^']*')")
 
 
 def is_start(text: str) -> bool:
-    """Tell whether a command of a script runs etcd without flags."""
+    """Return whether a command of a script runs etcd without flags."""
     if "etcd" not in text or len(text) > _LONGEST:
         return False
     text = _MESSAGE.sub(r"\1 text", _SUBSTITUTION.sub("$(command)", text))

@@ -20,7 +20,7 @@ _END = re.compile(r"^\s*end\s+script\s*$")
 
 
 def is_job(text: str) -> bool:
-    """Tell whether a text is a job of upstart: it begins as one, rather than as a script that writes one, and has an event and something to run."""
+    """Return whether a text is a job of upstart: it begins as one, rather than as a script that writes one, and has an event and something to run."""
     begins = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     return (
         _BEGINS.match(begins) is not None

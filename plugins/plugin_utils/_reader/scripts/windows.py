@@ -39,7 +39,7 @@ _ARGUMENTS = re.compile(
 
 
 def is_script(path: str) -> bool:
-    """Tell whether a file is a batch file or a script of PowerShell, by its name."""
+    """Return whether a file is a batch file or a script of PowerShell, by its name."""
     return bool(_BATCH.search(path) or _POWERSHELL.search(path))
 
 

@@ -92,22 +92,22 @@ class Command(NamedTuple):
 
 
 def is_image(reference: str) -> bool:
-    """Tell whether a reference names an image of etcd."""
+    """Return whether a reference names an image of etcd."""
     return _IMAGE.match(reference) is not None
 
 
 def is_etcd(word: str) -> bool:
-    """Tell whether a word is the program of etcd's server."""
+    """Return whether a word is the program of etcd's server."""
     return _EXECUTABLE.match(word) is not None
 
 
 def is_flag(word: str) -> bool:
-    """Tell whether a word is a flag of etcd's server, perhaps one that other programs have, too."""
+    """Return whether a word is a flag of etcd's server, perhaps one that other programs have, too."""
     return SERVER_FLAG.match(word) is not None or _FLAG_OF_ETCD.match(word) is not None
 
 
 def runs_another_tool(words: list[str]) -> bool:
-    """Tell whether words run etcdctl or etcdutl."""
+    """Return whether words run etcdctl or etcdutl."""
     return any(_OTHER_TOOLS.match(word) for word in words)
 
 
@@ -213,7 +213,7 @@ def _own_flags(words: list[str], first: int) -> list[str]:
 
 
 def _is_engine(words: list[str], position: int) -> bool:
-    """Tell whether a word runs containers, perhaps as a variable before `run` and an image of etcd."""
+    """Return whether a word runs containers, perhaps as a variable before `run` and an image of etcd."""
     if _CONTAINER.match(words[position]):
         return True
     return (
@@ -248,7 +248,7 @@ def _is_command(words: list[str], position: int) -> bool:
 
 
 def _asks(words: list[str]) -> bool:
-    """Tell whether the arguments only ask etcd for its version or for help."""
+    """Return whether the arguments only ask etcd for its version or for help."""
     return any(_QUESTION.match(word) for word in words[:1])
 
 

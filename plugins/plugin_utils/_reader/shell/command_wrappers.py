@@ -35,7 +35,7 @@ _BRANCH = re.compile(r"^(then|else|do)$")
 
 
 def is_behind_wrapper(words: list[str], position: int) -> bool:
-    """Tell whether a word is the command that a wrapper runs, as in timeout 60 etcd."""
+    """Return whether a word is the command that a wrapper runs, as in timeout 60 etcd."""
     if not FOLLOWS.match(words[position + 1] if position + 1 < len(words) else "") or position == 0:
         return False
     if BEFORE_USER.match(words[position - 1]):
@@ -45,7 +45,7 @@ def is_behind_wrapper(words: list[str], position: int) -> bool:
 
 
 def _is_argument(words: list[str], position: int) -> bool:
-    """Tell whether a word belongs to a wrapper before it, or is another wrapper."""
+    """Return whether a word belongs to a wrapper before it, or is another wrapper."""
     return (
         ARGUMENT.match(words[position]) is not None
         or WRAPPER.match(words[position]) is not None

@@ -150,7 +150,7 @@ def _split(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 def exports_all(words: Sequence[str], before: bool) -> bool:
-    """Tell whether a shell exports each variable that it sets after ``set`` with these arguments. before: whether it did so before."""
+    """Return whether a shell exports each variable that it sets after ``set`` with these arguments. before: whether it did so before."""
     signs = [match[1] for word in words if (match := _EXPORTS_ALL.match(word))]
     signs += [word[0] for word, name in zip(words, words[1:]) if word in ("-o", "+o") and name == "allexport"]
     return signs[-1] == "-" if signs else before

@@ -54,7 +54,7 @@ def _short(option: str) -> tuple[str, str, str] | None:
 
 
 def makes_another(words: list[str], position: int) -> bool:
-    """Tell whether a word before `create` names another object than a container or a service, such as a network."""
+    """Return whether a word before `create` names another object than a container or a service, such as a network."""
     before = words[position - 1] if position else ""
     is_value = (before.startswith("--") and "=" not in before) or before in _DOCKER_OPTIONS
     return not (words[position].startswith("-") or words[position] in ("container", "service") or is_value)

@@ -83,7 +83,7 @@ def unquote(value: str) -> str:
 
 
 def is_server(variables: Iterable[Variable]) -> bool:
-    """Tell whether the variables configure a server, in etcd's own variables or in flags for a unit such as ETCD_OPTS."""
+    """Return whether the variables configure a server, in etcd's own variables or in flags for a unit such as ETCD_OPTS."""
     return any(SERVER_VARIABLE.match(variable.name) or flags_in(variable) for variable in variables)
 
 

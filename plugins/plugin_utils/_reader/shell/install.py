@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tell whether a script or a playbook installs etcd's server from an archive, rather than etcdctl alone."""
+"""Return whether a script or a playbook installs etcd's server from an archive, rather than etcdctl alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _OTHER_OPTIONS = {"group", "msg", "name", "notify", "owner", "register", "tags",
 
 
 def of_script(own: list[Line]) -> bool:
-    """Tell whether a script unpacks an archive of etcd, and uses more of it than etcdctl."""
+    """Return whether a script unpacks an archive of etcd, and uses more of it than etcdctl."""
     constants = constants_of(own)
     commands = [
         filled(logical.text, constants) for logical in logical_shell_lines(own) if not _MESSAGE.match(logical.text)
@@ -41,13 +41,13 @@ def of_script(own: list[Line]) -> bool:
 
 
 def of_client(own: Iterable[Line]) -> bool:
-    """Tell whether a script unpacks an archive of etcd for a backup or its restoration: the release is that of etcdctl."""
+    """Return whether a script unpacks an archive of etcd for a backup or its restoration: the release is that of etcdctl."""
     commands = [logical.text for logical in logical_shell_lines(own)]
     return any(map(_BACKUP.search, commands)) and not any(map(_handles_server, commands))
 
 
 def _handles_server(command: str) -> bool:
-    """Tell whether a command names the program: as a file that it copies or unpacks, or by a path."""
+    """Return whether a command names the program: as a file that it copies or unpacks, or by a path."""
     words = split_words(command)
     # The last word may be a folder.
     words = words[:-1] if _WITH_TARGET.match(command) else words
@@ -57,7 +57,7 @@ def _handles_server(command: str) -> bool:
 
 
 def of_tasks(documents: Iterable[Any]) -> bool:
-    """Tell whether tasks of Ansible unpack an archive of etcd, and use more of it than etcdctl."""
+    """Return whether tasks of Ansible unpack an archive of etcd, and use more of it than etcdctl."""
     texts = [text for document in documents if isinstance(document, list) for text in _texts(document)]
     unpacks = any(text.endswith("unarchive") or _UNPACKS.search(text) for text in texts)
     if not unpacks or not any(map(_ARCHIVE.search, texts)):

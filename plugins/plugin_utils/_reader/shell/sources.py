@@ -44,7 +44,7 @@ def sources_in(lines: Iterable[Line]) -> list[str]:
 
 
 def exports_sourced(lines: Iterable[Line], start: Line | None = None) -> bool:
-    """Tell whether a script exports the variables of a file that it sources, as after set -a, before its line ``start`` has ended."""
+    """Return whether a script exports the variables of a file that it sources, as after set -a, before its line ``start`` has ended."""
     is_exporting = has_exported = is_started = False
     for command in commands_of(lines):
         first, *words = command.words
@@ -83,5 +83,5 @@ def sources_in_text(text: str) -> list[str]:
 
 
 def is_file(source: str) -> bool:
-    """Tell whether such a command reads a file that it names."""
+    """Return whether such a command reads a file that it names."""
     return source.startswith((". ", "source "))

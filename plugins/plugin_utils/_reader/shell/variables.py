@@ -120,7 +120,7 @@ def assignments_in(commands: Iterable[ShellCommand]) -> list[Assignment]:
 
 
 def _exports(words: Sequence[str]) -> bool:
-    """Tell whether a command exports variables: export, or declare -x."""
+    """Return whether a command exports variables: export, or declare -x."""
     is_marked = any(re.match(r"^-[a-zA-Z]*x", word) for word in words[1:])
     return words[0] == "export" or (words[0] in ("declare", "typeset", "local") and is_marked)
 
@@ -130,7 +130,7 @@ def _is_array(value: str) -> bool:
 
 
 def _is_open(name: str, value: str) -> bool:
-    """Tell whether a value has parts that are not known. A URL may have other variables, such as one for its host."""
+    """Return whether a value has parts that are not known. A URL may have other variables, such as one for its host."""
     if "://" not in value:
         return re.search(r"[$`]", value) is not None
     return re.search(rf"`|\$[^{{A-Za-z_]|\$\{{?{name}\b", value) is not None
@@ -238,7 +238,7 @@ def exported_variables(own: list[Line], start: Line | None = None) -> list[Varia
 
 
 def _may_differ(one: Assignment, blocks: tuple[int, ...]) -> bool:
-    """Tell whether the value is another one in these blocks, because the assignment depends on a condition or extends a value."""
+    """Return whether the value is another one in these blocks, because the assignment depends on a condition or extends a value."""
     around = one.command.blocks
     return one.command.is_guarded or one.extends or blocks[: len(around)] != around
 

@@ -37,7 +37,7 @@ def blocks_of(lines: list[Line]) -> list[tuple[str, list[Line]]]:
 
 
 def is_again(block: list[Line], others: list[list[Line]]) -> bool:
-    """Tell whether another block is about the member with the same name, as notes show one member in several forms."""
+    """Return whether another block is about the member with the same name, as notes show one member in several forms."""
     names = _names_in(block)
     return any(names & _names_in(other) for other in others)
 

@@ -28,7 +28,7 @@ _OPTIONS = {
 
 
 def is_container(text: str) -> bool:
-    """Tell whether a text has the section of a container."""
+    """Return whether a text has the section of a container."""
     return re.search(r"^\[Container\]\s*$", text, re.MULTILINE) is not None
 
 

@@ -75,7 +75,7 @@ def _as_command(start: unit.Directive) -> Line:
 
 
 def _adds_nothing(found: dict[str, Any], configurations: list[Text]) -> bool:
-    """Tell whether a unit only starts etcd with a config file that is among the files, and states nothing else about it."""
+    """Return whether a unit only starts etcd with a config file that is among the files, and states nothing else about it."""
     named = posixpath.basename(member.config_file(found))
     if not named or not any(named == posixpath.basename(file.target) for file in configurations):
         return False

@@ -53,12 +53,12 @@ FindFile = Callable[[str, str], "list[Line] | None"]
 
 
 def is_unit(text: str) -> bool:
-    """Tell whether a text has the sections of a systemd service."""
+    """Return whether a text has the sections of a systemd service."""
     return re.search(r"^[ \t]*\[Service\]\s*$", text, re.MULTILINE) is not None
 
 
 def starts_etcd(text: str) -> bool:
-    """Tell whether a text is a unit that starts etcd, whatever sets its flags."""
+    """Return whether a text is a unit that starts etcd, whatever sets its flags."""
     return (
         is_unit(text) and re.search(r"^[ \t]*ExecStart=(.*[\s/\"'])?etcd(\s|[\"']|$)", text, re.MULTILINE) is not None
     )
@@ -80,7 +80,7 @@ def read_directives(lines: Iterable[Line]) -> list[Directive]:
 
 
 def _is_cut(source: Logical) -> bool:
-    """Tell whether two backslashes stand before a line with flags, as in a here-document that was copied.
+    """Return whether two backslashes stand before a line with flags, as in a here-document that was copied.
 
     systemd takes them for one character and does not continue the line (config_parse in src/shared/conf-parser.c).
     """
@@ -127,7 +127,7 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
 
 
 def _is_of_etcd(directives: list[Directive], variables: list[Variable]) -> bool:
-    """Tell whether drop-ins without their unit are those of etcd.service, and set any variable of etcd."""
+    """Return whether drop-ins without their unit are those of etcd.service, and set any variable of etcd."""
     folders = {posixpath.basename(posixpath.dirname(one.source.lines[0].path)) for one in directives}
     return folders == {"etcd.service.d"} and any(re.match(r"ETCD_|GO(GC|MEMLIMIT)$", one.name) for one in variables)
 

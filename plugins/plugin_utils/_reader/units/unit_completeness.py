@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tell whether the files of a unit state all settings of its member, so that a setting that they lack is certainly unset."""
+"""Return whether the files of a unit state all settings of its member, so that a setting that they lack is certainly unset."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FILLED_IN = re.compile(
 def is_complete(
     found: Mapping[str, Any], directives: Iterable[Directive], files: list[Text], texts: Mapping[str, str]
 ) -> bool:
-    """Tell whether a unit runs etcd itself, and all its files are whole files of the host. files: the unit first."""
+    """Return whether a unit runs etcd itself, and all its files are whole files of the host. files: the unit first."""
     starts = [directive.value for directive in directives if directive.name == "ExecStart"]
     return (
         found["image"] is None

@@ -190,7 +190,7 @@ def test_folders_that_changed_since_the_restore_began(
 
 
 def may_start(asked: dict[str, Any]) -> bool:
-    """Tell whether systemd would start etcd, by the conditions of the drop-in."""
+    """Return whether systemd would start etcd, by the conditions of the drop-in."""
     drop_in = Path(asked["start_guard"])
     if not drop_in.exists():
         return True

@@ -15,7 +15,7 @@ VARIABLES = "ETCD_NAME=a\nETCD_INITIAL_CLUSTER=a=http://10.0.0.1:2380\n"
 
 
 def is_complete(texts: dict[str, str]) -> bool:
-    """Tell whether the only member of these files is complete."""
+    """Return whether the only member of these files is complete."""
     (entry,) = read(texts).document["files"]
     return (
         bool(entry["contents"]["headroom_member"].get("complete"))
