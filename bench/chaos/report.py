@@ -41,7 +41,7 @@ def operations() -> list[Operation]:
 
 
 def planned(operation: Operation, traces: Traces) -> dict[str, list[Case]]:
-    """Return the cases with each fault. Those with kills are none if the tasks of a play are not known yet."""
+    """Return the cases with each fault. KILL has no cases as long as the tasks of the play are unknown."""
     found: dict[str, list[Case]] = {fault: [] for fault in ORDER}
     for case in of_operation(operation.name, traces.get(operation.name, ()), operation.moments, random.Random(0)):
         found[case.fault].append(case)
@@ -54,7 +54,7 @@ def of_etcd_alone(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def claims(rows: Sequence[Row]) -> list[str]:
-    """Return what all cases came to, in a list."""
+    """Return the totals over all cases as a Markdown list."""
     writes, lost, failed = (sum(getattr(row, name) for row in rows) for name in ("writes", "lost", "failed"))
     many = len(rows)
     recovered, unchanged = sum(row.converged for row in rows), sum(row.unchanged for row in rows)

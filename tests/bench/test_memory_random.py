@@ -202,9 +202,9 @@ def test_the_readme_has_the_figures_of_the_results() -> None:
     restart = [100 * point.error for point in found if point.what == "after a restart"]
     assert not any(map(is_low, running)) and min(far) > 0
     for text in (
-        f"For {sum(map(is_near, running))} of {len(running)} random workloads it was within 20 % or 32 MiB",
-        f"and for {sum(map(is_near, unfitted))} of the {len(unfitted)} that no constant was fitted to. The others",
-        f"too high, by up to {max(far):.0f} %; none was too low",
+        f"Of {len(running)} random workloads, {sum(map(is_near, running))} were within 20 % or 32 MiB",
+        f"({sum(map(is_near, unfitted))} of the {len(unfitted)} that no constant was fitted to). The others",
+        f"overestimated, by up to {max(far):.0f} %. No estimate was too low",
         f"was up to {-min(restart):.0f} % too low and up to {max(restart):.0f} % too high for random workloads",
     ):
         assert text in readme, text

@@ -240,7 +240,10 @@ def test_authentication(run: Run, tmp_path: Path) -> None:
     refused(run("etcd_user", name="root", state="absent"), "cannot be deleted while authentication is on")
     refused(run("etcd_user", name="headroom", state="absent"), "this task works as that user")
     refused(run("etcd_user", name="headroom", purge_roles=True), "would lose the role root")
-    refused(run("etcd_user", name="shop", roles=["sh0p"]), "sh0p, but the roles that exist are shop")
+    refused(
+        run("etcd_user", name="shop", roles=["sh0p"]),
+        "role sh0p does not exist, so user shop cannot get it (existing roles: shop",
+    )
     assert "sh0p" in str(run("etcd_user", check=True, name="shop", roles=["sh0p"])["warnings"])
     both(run, "etcd_user", name="shop", state="absent")
     # Wrong credentials.

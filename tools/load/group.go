@@ -33,7 +33,7 @@ type group struct {
 	cancel  context.CancelFunc
 }
 
-// summary is what a group says at the end.
+// summary is the result of a group; the pause is in seconds.
 type summary struct {
 	Leases        int     `json:"leases"`
 	LeasesLost    int     `json:"leases_lost"`

@@ -1,4 +1,4 @@
-// Load drives an etcd cluster through all endpoints with etcd's own Go client, and says what its users notice.
+// Load drives an etcd cluster through all endpoints with etcd's own Go client, and reports the latencies and errors of its clients.
 //
 // Two groups of clients do the same at the same time. Those of group "plain" are made as the client's documentation shows: requests go to the
 // endpoints in turn, whatever state a member is in. Those of group "health" also ask each member's gRPC health service, as etcd's own test of

@@ -151,9 +151,10 @@ def _missing_roles(access: AccessControl, name: str, grant: Sequence[str], check
     missing = [role for role in grant if role != ROOT and role not in existing]
     if not missing:
         return []
+    absent = f"role {missing[0]} does not exist" if len(missing) == 1 else f"roles {', '.join(missing)} do not exist"
     problem = (
-        f"the user {name} is to have {', '.join(missing)}, but the roles that exist are {', '.join(sorted(existing)) or 'none'}; "
-        "create the role with etcd_role first, or correct its name"
+        f"{absent}, so user {name} cannot get {'it' if len(missing) == 1 else 'them'} (existing roles: {', '.join(sorted(existing)) or 'none'}); "
+        "create what is missing with etcd_role first, or correct the name"
     )
     if check:
         return [problem]

@@ -12,7 +12,7 @@ from typing import Any
 def start_order(generations: Mapping[str, int], unprepared: Sequence[str]) -> dict[str, Any]:
     """Return which members start only once the others serve (``later``), and the ``generation`` of the data that this run prepares.
 
-    generations: of the hosts whose data the restore has prepared, each time higher by one. unprepared: the hosts that this run prepares.
+    generations: for each host whose data the restore has prepared, in which run it last did, from 0. unprepared: the hosts that this run prepares.
 
     A member that is prepared again comes back without its log, under its old id. If it voted before the others serve, it could elect a leader that lacks a
     write which only the lost data and one other member had. So those with the oldest data start first: all that were never prepared again, or just enough

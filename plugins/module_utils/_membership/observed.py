@@ -56,7 +56,9 @@ def rival_problems(members: Sequence[Mapping[str, Any]], replaced: Collection[st
         f"{' and '.join(hosts)} {'answers' if len(hosts) == 1 else 'answer'} for cluster {cluster}"
         for cluster, hosts in served.items()
     )
-    return [f"{where}: {found}: which is meant? {FREE_HOST.format(hosts='the hosts of the others')}"]
+    return [
+        f"{where}: its hosts serve different clusters ({found}). Choose one of them. {FREE_HOST.format(hosts='the hosts of the others')}"
+    ]
 
 
 def was_formed(view: Mapping[str, Any]) -> bool:

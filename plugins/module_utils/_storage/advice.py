@@ -25,13 +25,14 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._storage.schedule
 # The kernel reports most virtual disks as rotating.
 VIRTUAL_DISKS = ("vd", "xvd", "loop", "zram", "nbd", "rbd")
 
-# Range of etcd_storage_check_seconds.
-SECONDS = (1, 600)
+# Of etcd_storage_check_seconds.
+CHECK_SECONDS_RANGE = (1, 600)
 
 
 def setting_problems(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Return the invalid settings among scheduler, fsync_p99_max_ms and check_seconds."""
-    scheduler, seconds = settings.get("scheduler") or "", settings.get("check_seconds", SECONDS[0])
+    """Yield a problem for each invalid setting: scheduler, fsync_p99_max_ms or check_seconds."""
+    shortest, longest = CHECK_SECONDS_RANGE
+    scheduler, seconds = settings.get("scheduler") or "", settings.get("check_seconds", shortest)
     if scheduler and scheduler not in SCHEDULERS:
         yield (
             f"etcd_storage_scheduler is '{scheduler}', but must be one of {', '.join(SCHEDULERS)}, or empty to keep "
@@ -44,12 +45,12 @@ def setting_problems(settings: Mapping[str, Any]) -> Iterator[str]:
             f"etcd_storage_fsync_p99_max_ms is {settings['fsync_p99_max_ms']!r}, but must be a number of milliseconds above 0, "
             "for example 10."
         )
-    if not str(seconds).isdecimal() or not SECONDS[0] <= int(seconds) <= SECONDS[1]:
-        yield f"etcd_storage_check_seconds is {seconds!r}, but must be {SECONDS[0]} to {SECONDS[1]}, for example 10."
+    if not str(seconds).isdecimal() or not shortest <= int(seconds) <= longest:
+        yield f"etcd_storage_check_seconds is {seconds!r}, but must be {shortest} to {longest}, for example 10."
 
 
 def unmeasurable_problems(volumes: Sequence[Mapping[str, Any]], host: Mapping[str, Any]) -> Iterator[str]:
-    """Return the filesystems that cannot be measured, as in a container without a volume. Those of a member that has data are not measured."""
+    """Yield a problem for each filesystem that cannot be measured, as in a container without a volume. Those of a member that has data are not measured."""
     for volume in volumes:
         fstype = host.get("mounts", {}).get(volume["mount"], {}).get("fstype")
         if volume["device"] or fstype not in fio.REFUSED_FILESYSTEMS or host.get("member", {}).get("present"):

@@ -56,7 +56,7 @@ def filesystem_size(head: bytes, shown: int | None) -> int | None:
 def was_mounted(head: bytes) -> bool | None:
     """Return whether an ext4 filesystem has ever been mounted, which its superblock records; None for any other content.
 
-    One that has not is empty. XFS records nothing of the kind.
+    A filesystem that was never mounted is empty. XFS does not record this.
     """
     if len(head) < HEAD_BYTES or struct.unpack_from("<H", head, _EXT_SUPERBLOCK + 0x38)[0] != _EXT_MAGIC:
         return None

@@ -25,8 +25,8 @@ def problem(hosts):
     return str(error.value)
 
 
-MEANT = (
-    "which is meant? Take the hosts of the others out of the group, or, if nobody needs that data, stop etcd there "
+CHOOSE = (
+    "Choose one of them. Take the hosts of the others out of the group, or, if nobody needs that data, stop etcd there "
     "(systemctl disable --now etcd), and run this again"
 )
 
@@ -36,13 +36,19 @@ def test_hosts_that_serve_different_clusters_are_refused_alone(request_):
     """No other problem, and no advice to move the data of one of them aside."""
     hosts = [serving("n1", "aaaa"), member("n2"), serving("n3", "bbbb")]
     text = problem(with_request(hosts, **request_) if request_ else hosts)
-    assert text == f"cluster etcd: n1 answers for cluster aaaa, n3 answers for cluster bbbb: {MEANT}"
+    assert (
+        text
+        == f"cluster etcd: its hosts serve different clusters (n1 answers for cluster aaaa, n3 answers for cluster bbbb). {CHOOSE}"
+    )
 
 
 def test_the_larger_cluster_is_not_meant_by_itself():
     hosts = [serving(f"n{number}", "bbbb", "n1", "n2", "n3") for number in (1, 2, 3)]
     text = problem(with_request([*hosts, serving("n4", "aaaa"), member("n5")]))
-    assert text == f"cluster etcd: n1 and n2 and n3 answer for cluster bbbb, n4 answers for cluster aaaa: {MEANT}"
+    assert (
+        text
+        == f"cluster etcd: its hosts serve different clusters (n1 and n2 and n3 answer for cluster bbbb, n4 answers for cluster aaaa). {CHOOSE}"
+    )
 
 
 def replaced(*hosts, name, **request):
