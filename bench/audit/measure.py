@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 
-from bench.audit.workloads import CONNECTIONS, ENTRIES_FLAGS, WORKLOADS, Workload, figure, fill, watching, writing
+from bench.audit.workloads import CONNECTIONS, ENTRIES_FLAGS, WORKLOADS, Workload, fill, watching, writing
 from bench.common.audit import audit
 from bench.common.member import Member, running
 
@@ -87,10 +87,10 @@ def measure(version: str, workload: Workload, folder: Path) -> Row:
     with running([member]):
         fill(member, workload)
         with watching(member, workload):
-            before = figure(member, "current_revision")
+            before = member.mvcc_metric("current_revision")
             with writing(member, workload) as written:
                 found, _ = audited(folder, member.endpoint, version, window=WINDOW)
-            after = figure(member, "current_revision")
+            after = member.mvcc_metric("current_revision")
         assert member.sampler
         peak = member.sampler.peaks.rss_anon
     measured = found["etcd_workload"]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from bench.common.member import Member, binary, metrics
+from bench.common.member import Member, binary
 
 # With the flags of ENTRIES_FLAGS the raft log holds its most after this many puts. 3.5 takes longest: 15,001 entries after 20,002 puts.
 ENTRIES = 20_100
@@ -129,14 +129,9 @@ def watching(member: Member, workload: Workload) -> Iterator[None]:
         client.stdin.write(b"watch nothing\n" * workload.watchers)
         client.stdin.flush()
         deadline = time.monotonic() + _WATCHED_SECONDS
-        while time.monotonic() < deadline and figure(member, "watcher_total") < workload.watchers:
+        while time.monotonic() < deadline and member.mvcc_metric("watcher_total") < workload.watchers:
             time.sleep(0.05)
         try:
             yield
         finally:
             client.kill()
-
-
-def figure(member: Member, name: str) -> int:
-    """Return one of the member's figures below etcd_debugging_mvcc."""
-    return int(metrics(member.metrics_url)[f"etcd_debugging_mvcc_{name}"])

@@ -20,13 +20,13 @@ from bench.chaos.cases import of_operation
 from bench.chaos.operations import OPERATIONS, Idle
 from bench.common.campaign import results
 from bench.common.campaign.case import KILL, UNDISTURBED, Case
-from bench.common.campaign.cells import ending, mark
+from bench.common.campaign.cells import ending
 from bench.common.campaign.faults import FAULTS
 from bench.common.campaign.operation import Operation
 from bench.common.campaign.play import Step
 from bench.common.campaign.results import Row
 from bench.common.lab import PROJECT
-from bench.common.markdown import table
+from bench.common.markdown import mark, table
 
 PAGE = PROJECT / "docs" / "reliability.md"
 SETTINGS = PROJECT / "bench" / "chaos" / "inventory" / "group_vars" / "etcd.yml"

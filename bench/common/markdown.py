@@ -12,6 +12,16 @@ def mib(size: float) -> str:
     return f"{size / MIB:,.0f}"
 
 
+def signed_percent(share: float) -> str:
+    """Format a share in percent with its sign."""
+    return f"{100 * share:+.0f} %"
+
+
+def mark(text: str, good: bool) -> str:
+    """Mark a figure that misses its aim."""
+    return text if good else f"**{text}** ✗"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table. A column whose head ends in a blank is aligned to the right."""
     right = [cell.endswith(" ") for cell in head]

@@ -129,6 +129,10 @@ class Member:
         """Return the URL of /metrics and /health, without TLS."""
         return f"http://127.0.0.1:{self.port + 2}"
 
+    def mvcc_metric(self, name: str) -> int:
+        """Return one of the member's metrics below etcd_debugging_mvcc."""
+        return int(metrics(self.metrics_url)[f"etcd_debugging_mvcc_{name}"])
+
     def command(self) -> list[str]:
         """Return the whole command line."""
         peer = f"http://127.0.0.1:{self.port + 1}"

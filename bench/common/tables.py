@@ -29,6 +29,12 @@ def parse_row(kind: type[Any], row: Mapping[str, str]) -> Any:
     return kind(**{item.name: PARSERS[str(item.type)](row[item.name]) for item in fields(kind)})
 
 
+def read_rows(path: Path, kind: type[Any]) -> tuple[dict[str, str], list[Any]]:
+    """Return the head of a results file and its rows as dataclasses."""
+    head, rows = read_table(path)
+    return head, [parse_row(kind, row) for row in rows]
+
+
 def write_table(path: Path, head: Mapping[str, str], names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
     """Write a results file, replacing it atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)

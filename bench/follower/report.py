@@ -15,9 +15,10 @@ from bench.common.lab import PROJECT
 from bench.common.markdown import mib, table
 from bench.common.member import SAMPLE_SECONDS
 from bench.common.page import publish
+from bench.common.tables import read_rows
 from bench.follower import run as measuring
 from bench.follower.cases import LEAST, ROOM
-from bench.follower.run import RESULTS, Row, read
+from bench.follower.run import RESULTS, Row
 
 PAGE = PROJECT / "docs" / "follower-evidence.md"
 
@@ -88,7 +89,7 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, help="the figures to report")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the page is stale")
     options = parser.parse_args()
-    pages = {PAGE: document(*read(options.results))}
+    pages = {PAGE: document(*read_rows(options.results, Row))}
     return publish(pages, "python -m bench.follower.report", check=options.check)
 
 

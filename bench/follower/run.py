@@ -28,7 +28,7 @@ from bench.common.lab import PROJECT
 from bench.common.machine import facts, ports_in_use
 from bench.common.member import Member, leader_of, metrics
 from bench.common.signals import exit_on_signals
-from bench.common.tables import column_names, parse_row, read_table, write_table
+from bench.common.tables import column_names, read_rows, write_table
 from bench.follower.cases import CASES, Case
 from bench.plan import cgroup
 from bench.plan.configurations import PLAN, Configuration
@@ -178,12 +178,6 @@ def measure(case: Case, folder: Path, hierarchy: cgroup.Hierarchy) -> Row:
     )
 
 
-def read(path: Path = RESULTS) -> tuple[dict[str, str], list[Row]]:
-    """Return the machine that was measured, and the rows."""
-    machine, rows = read_table(path)
-    return machine, [parse_row(Row, row) for row in rows]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES], help="only this one, again")
@@ -196,7 +190,7 @@ def main() -> int:
         hierarchy = cgroup.prepared_hierarchy()
     except cgroup.NoMemoryCgroup as error:
         sys.exit(str(error))
-    rows = read(options.results)[1] if options.results.exists() else []
+    rows = read_rows(options.results, Row)[1] if options.results.exists() else []
     known = {row.case for row in rows if row.case not in (options.case or ())}
     rows = [row for row in rows if row.case in known]
     failed = 0

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.common.campaign import results
-from bench.common.campaign.cells import cut, ending, mark
+from bench.common.campaign.cells import cut, ending
 from bench.common.campaign.play import KILLED_IN
 from bench.common.lab import PROJECT
-from bench.common.markdown import table
+from bench.common.markdown import mark, table
 from bench.common.page import publish, with_part
 from bench.lifecycle.kills import KILLS, RESULTS, Row
 from bench.lifecycle.operations import OPERATIONS

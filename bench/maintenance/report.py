@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import GIB
 
-from bench.common.markdown import table
+from bench.common.markdown import mark, table
 from bench.common.member import PROJECT
 from bench.maintenance import run as measuring
 from bench.maintenance.picture import LABELS, draw
@@ -22,11 +22,6 @@ from bench.maintenance.verdict import ELECTION_SECONDS, MAX_P99, Verdict, judge
 
 DOCS = PROJECT / "docs"
 PAGE = DOCS / "maintenance-evidence.md"
-
-
-def mark(text: str, good: bool) -> str:
-    """Mark a figure that misses the aim."""
-    return text if good else f"**{text}** ✗"
 
 
 def claims(verdicts: Sequence[Verdict]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import http.client
 import json
 import re
@@ -16,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bench.common.gateway import encode
 from bench.common.member import BENCHMARK, Member
 from bench.memory.cases import Case
 
@@ -97,7 +97,7 @@ def lease(members: Sequence[Member], case: Case) -> None:
         granted = [found for part in pool.map(lambda share: grant(members[0], len(share)), shares) for found in part]
     for first in range(0, len(granted), LEASES_A_TXN):
         puts = [
-            {"request_put": {"key": encoded(f"key-of-lease-{lease}"), "value": encoded("x"), "lease": lease}}
+            {"request_put": {"key": encode(f"key-of-lease-{lease}"), "value": encode("x"), "lease": lease}}
             for lease in granted[first : first + LEASES_A_TXN]
         ]
         gateway(members[0], "kv/txn", {"success": puts})
@@ -147,11 +147,6 @@ def range_all(members: Sequence[Member], case: Case) -> None:
             str(case.range_clients * 15),
         ],
     )
-
-
-def encoded(text: str) -> str:
-    """Encode a key or value for the gateway."""
-    return base64.b64encode(text.encode()).decode()
 
 
 def gateway(member: Member, path: str, request: dict[str, Any]) -> dict[str, Any]:

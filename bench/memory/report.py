@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.common.markdown import mib, table
+from bench.common.markdown import mib, signed_percent, table
 from bench.memory import pictures
 from bench.memory.compaction import RESULTS as COMPACTION_RESULTS
 from bench.memory.compaction import compaction_table
@@ -32,11 +32,6 @@ from bench.memory.starts import RESULTS as STARTS_RESULTS
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PAGE = PROJECT / "docs" / "accuracy.md"
 IMAGES = PROJECT / "docs" / "images" / "accuracy"
-
-
-def percent(share: float) -> str:
-    """Format a share in percent with its sign."""
-    return f"{100 * share:+.0f} %"
 
 
 def kept(of_part: Sequence[Point]) -> bool:
@@ -68,7 +63,11 @@ def summary(found: Sequence[Point]) -> tuple[list[str], bool]:
 def errors(here: Sequence[Point]) -> list[str]:
     """Return the median error, the highest and the lowest."""
     found = [point.error for point in here]
-    return [f"{100 * median(map(abs, found)):.0f} %", percent(max(found)), percent(min(found))] if found else ["–"] * 3
+    return (
+        [f"{100 * median(map(abs, found)):.0f} %", signed_percent(max(found)), signed_percent(min(found))]
+        if found
+        else ["–"] * 3
+    )
 
 
 def cases(found: Sequence[Point]) -> list[str]:
@@ -90,7 +89,7 @@ def cases(found: Sequence[Point]) -> list[str]:
                 point.what,
                 mib(point.measured),
                 mib(point.model),
-                percent(point.error),
+                signed_percent(point.error),
             ]
         )
     head = ["version", "case", "component", "load", "figure", "measured, MiB ", "model, MiB ", "error "]
@@ -105,7 +104,9 @@ def spread(found: Sequence[Point]) -> list[str]:
         if count > 1:
             low, high = min(point.least for point in same), max(point.measured for point in same)
             model = max(point.model for point in same)
-            rows.append([version, name, what, str(count), mib(low), mib(high), percent(low / high - 1), mib(model)])
+            rows.append(
+                [version, name, what, str(count), mib(low), mib(high), signed_percent(low / high - 1), mib(model)]
+            )
     head = [
         "version",
         "case",
@@ -138,7 +139,7 @@ def moments(rows: Sequence[dict[str, str]]) -> list[str]:
                         mib(float(row["snapshot_rss_anon_peak"])),
                         mib(measured),
                         mib(model),
-                        percent(model / measured - 1),
+                        signed_percent(model / measured - 1),
                     ),
                 ]
             )

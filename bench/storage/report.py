@@ -15,6 +15,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 
 from bench.common.markdown import table
 from bench.common.statistics import Spread
+from bench.common.tables import read_rows
 from bench.storage.machine import LOAD
 from bench.storage.matrix import (
     ALL_THREADS,
@@ -34,7 +35,7 @@ from bench.storage.matrix import (
     UNIT,
     Combination,
 )
-from bench.storage.results import Row, read
+from bench.storage.results import Row
 from bench.storage.run import PROJECT, RESULTS
 from bench.storage.verdict import (
     HARMS,
@@ -211,7 +212,7 @@ def main() -> int:
     options = parser.parse_args()
     if not options.results.exists():
         raise SystemExit(f"{options.results} does not exist: run `make bench-storage`")
-    machine, rows = read(options.results)
+    machine, rows = read_rows(options.results, Row)
     if options.only_print:
         print(
             "\n".join(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.common.tables import column_names, parse_row, read_table, write_table
+from bench.common.tables import column_names, write_table
 from bench.storage.matrix import Combination
 
 
@@ -40,12 +40,6 @@ class Row:
     def combination(self) -> Combination:
         """Return the combination."""
         return Combination(self.scheduler, self.priority, self.layout)
-
-
-def read(path: Path) -> tuple[dict[str, str], list[Row]]:
-    """Return the machine that was measured, and all rows."""
-    machine, rows = read_table(path)
-    return machine, [parse_row(Row, row) for row in rows]
 
 
 def write(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None:

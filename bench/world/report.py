@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.common.markdown import table
-from bench.common.tables import parse_row, read_table
+from bench.common.tables import read_rows
 from bench.world.lint import COMMANDS, READER
 from bench.world.score import Row, Total, total
 from bench.world.table import PROJECT, SETS, load
@@ -153,8 +153,7 @@ def page(head: Mapping[str, str], rows: Sequence[Row]) -> str:
 
 def read_results() -> tuple[dict[str, str], list[Row]]:
     """Read the recorded results."""
-    head, rows = read_table(RESULTS)
-    return head, [parse_row(Row, row) for row in rows]
+    return read_rows(RESULTS, Row)
 
 
 def main() -> int:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.common.tables import read_rows
 from bench.follower.cases import CASES, LEAST, ROOM, Case
 from bench.follower.report import claims, memory
-from bench.follower.run import Row, read
+from bench.follower.run import Row
 
 MIB = 1 << 20
 ROW = Row(
@@ -59,7 +60,7 @@ def test_the_report_counts_the_leaders_that_were_killed() -> None:
 
 
 def test_every_case_is_measured_and_every_leader_with_room_survived() -> None:
-    rows = read(Path(__file__).parents[2] / "bench" / "follower" / "results.csv")[1]
+    rows = read_rows(Path(__file__).parents[2] / "bench" / "follower" / "results.csv", Row)[1]
     assert {row.case for row in rows} == {case.name for case in CASES}
     assert all(row.snapshots for row in rows if row.outcome == "survived")
     assert {row.outcome for row in rows if row.budget == ROOM} == {"survived"}

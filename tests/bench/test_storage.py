@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 
+from bench.common.tables import read_rows
 from bench.storage import report, results, verdict
 from bench.storage.disk import extents
 from bench.storage.load import Load
@@ -172,7 +173,7 @@ def test_every_remedy_compares_measured_combinations() -> None:
 def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "results.csv"
     results.write(path, {"machine": "2 cores", "etcd": "3.7.3"}, every())
-    assert results.read(path) == ({"machine": "2 cores", "etcd": "3.7.3"}, every())
+    assert read_rows(path, results.Row) == ({"machine": "2 cores", "etcd": "3.7.3"}, every())
 
 
 def test_page_and_picture(tmp_path: Path) -> None:

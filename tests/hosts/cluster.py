@@ -19,6 +19,13 @@ def ctl(host, words):
     return on(host, f"{ETCDCTL} {words}")
 
 
+def start_times(site):
+    """Return the start time of each member's process, in the kernel's ticks."""
+    return {
+        host: int(site.on(host, "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat")) for host in site.hosts
+    }
+
+
 def statuses():
     """Return the status that each member reports, by host."""
     urls = ",".join(f"https://{address}:2379" for address in addresses().values())

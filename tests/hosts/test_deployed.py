@@ -13,7 +13,7 @@ import signal
 from datetime import datetime
 
 import pytest
-from cluster import ETCDCTL
+from cluster import ETCDCTL, start_times
 from conftest import PROJECT
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -21,13 +21,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from bench.common.lab import close_connections
 from bench.common.processes import kill_with_descendants
 from tests.campaign import in_campaign
-
-
-def start_times(site):
-    """Return the start time of each member's process, in the kernel's ticks."""
-    return {
-        host: int(site.on(host, "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat")) for host in site.hosts
-    }
 
 
 def test_second_run_and_check_change_nothing(site):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from test_deployed import start_times
+from cluster import start_times
 from writing import tolerated_failures
 
 

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-from cluster import ETCDCTL
+from cluster import ETCDCTL, start_times
 from conftest import PROJECT
 
 from bench.common import write_limits
@@ -20,13 +20,6 @@ from bench.common.write_limits import writes_of
 # The variables of the scenario, except the WAL device, which comes from the inventory here.
 VARIABLES = {"etcd_lint_enabled": False, "etcd_storage_fstype": "xfs", "etcd_storage_check_seconds": 30}
 DATA_LOG, OWN_LOG = "/var/lib/etcd/data/member/wal", "/var/lib/etcd-wal/member/wal"
-
-
-def started(site):
-    """Return the start time of each member's process, in the kernel's ticks."""
-    return {
-        host: int(site.on(host, "cut -d ' ' -f 22 /proc/$(systemctl show -P MainPID etcd)/stat")) for host in site.hosts
-    }
 
 
 def keys(site, host):
@@ -51,7 +44,7 @@ def test_the_wal_moves_to_its_volume_without_a_failed_write(site):
     check = site.play("--check", **VARIABLES)
     assert check.code == 0 and "Move the write-ahead log" in check.output, check.output
     assert ".wal" in site.on("etcd-1", f"ls {DATA_LOG}")
-    before = started(site)
+    before = start_times(site)
     run = site.ansible(
         "python", "-m", "bench.rolling.run", *(f"{name}={value}" for name, value in VARIABLES.items()), timeout=900
     )
@@ -61,7 +54,7 @@ def test_the_wal_moves_to_its_volume_without_a_failed_write(site):
         assert "none" in site.on(host, f"ls -d {DATA_LOG} {DATA_LOG}.moved 2>/dev/null || echo none")
         # The process writes there.
         assert OWN_LOG in site.on(host, "ls -l /proc/$(systemctl show -P MainPID etcd)/fd")
-    assert all(before[host] != now for host, now in started(site).items())
+    assert all(before[host] != now for host, now in start_times(site).items())
 
 
 def test_a_second_run_changes_nothing_and_reports_live_figures_and_those_of_fio(site):
@@ -74,7 +67,7 @@ def test_a_second_run_changes_nothing_and_reports_live_figures_and_those_of_fio(
 
 
 def test_leftovers_of_moves_and_restores_are_removed_although_nothing_else_changes(site):
-    before = started(site)
+    before = start_times(site)
     # The restore of this drop-in was abandoned.
     guard = "/etc/systemd/system/etcd.service.d/headroom-restore.conf"
     site.on("etcd-1", f"mkdir -p {guard.rsplit('/', 1)[0]} && echo '[Unit]' > {guard} && systemctl daemon-reload")
@@ -90,7 +83,7 @@ def test_leftovers_of_moves_and_restores_are_removed_although_nothing_else_chang
     for host in ("etcd-2", "etcd-3"):
         left = f"{DATA_LOG} {DATA_LOG}.moved {DATA_LOG}.moving {OWN_LOG}.moving"
         assert site.on(host, f"for path in {left}; do ls -d $path 2>/dev/null; done; echo none") == "none"
-    assert started(site) == before
+    assert start_times(site) == before
 
 
 def test_an_outdated_log_is_not_installed_on_a_blank_disk(site):
@@ -115,14 +108,14 @@ def test_an_outdated_log_is_not_installed_on_a_blank_disk(site):
 def test_a_filesystem_grows_with_its_device_while_the_member_runs(site):
     """The WAL volume grows: with a larger data volume the plan could choose a larger quota, which restarts members."""
     file, device = volume("etcd-2", "wal")
-    before, size = started(site), int(site.on("etcd-2", "df --output=size -B1M /var/lib/etcd-wal | tail -n 1"))
+    before, size = start_times(site), int(site.on("etcd-2", "df --output=size -B1M /var/lib/etcd-wal | tail -n 1"))
     with file.open("r+b") as stream:
         stream.truncate(file.stat().st_size + (1 << 30))
     outside("losetup", "--set-capacity", device)
     run = site.play(**VARIABLES)
     assert run.code == 0 and run.changed == {**dict.fromkeys(site.hosts, 0), "etcd-2": 1, "localhost": 0}, run.output
     assert int(site.on("etcd-2", "df --output=size -B1M /var/lib/etcd-wal | tail -n 1")) > size + 900
-    assert started(site) == before
+    assert start_times(site) == before
 
 
 def test_etcd_does_not_start_without_its_volume_and_writes_nothing_below_the_mount_point(site):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -66,14 +67,12 @@ def test_a_sound_cluster_has_no_findings_and_is_not_written_to(version: str, tmp
 
 def test_planted_defects_are_found(tmp_path: Path) -> None:
     members = trio(tmp_path, [MIDDLE, NEW, NEW], f"--quota-backend-bytes={SMALL_QUOTA}")
-    big = load.base64.b64encode(b"x" * (700 << 10)).decode()
+    big = base64.b64encode(b"x" * (700 << 10)).decode()
     with running(members):
         # More than fit: puts may also fail because the disk is slow, and the last ones because the alarm is set.
         for number in range(12):
             with contextlib.suppress(OSError):
-                load.gateway(
-                    members[0], "kv/put", {"key": load.base64.b64encode(b"%d" % number).decode(), "value": big}
-                )
+                load.gateway(members[0], "kv/put", {"key": base64.b64encode(b"%d" % number).decode(), "value": big})
         members[2].stop()
         wait_for_leader(members[:2])
         done = audit(f"{members[0].endpoint},{members[1].endpoint}")
@@ -95,7 +94,7 @@ def test_an_endpoint_is_enough_if_the_advertised_url_cannot_be_reached(tmp_path:
 
 
 def put(member: Member, key: str, value: bytes) -> None:
-    encoded = {"key": load.base64.b64encode(key.encode()).decode(), "value": load.base64.b64encode(value).decode()}
+    encoded = {"key": base64.b64encode(key.encode()).decode(), "value": base64.b64encode(value).decode()}
     load.gateway(member, "kv/put", encoded)
 
 

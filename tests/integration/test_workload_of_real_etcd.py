@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import http.server
@@ -69,8 +70,8 @@ def put_keys(member: Member, names: list[bytes], value: bytes) -> None:
         puts = [
             {
                 "request_put": {
-                    "key": load.base64.b64encode(name).decode(),
-                    "value": load.base64.b64encode(value).decode(),
+                    "key": base64.b64encode(name).decode(),
+                    "value": base64.b64encode(value).decode(),
                 }
             }
             for name in names[first : first + 100]
@@ -93,7 +94,7 @@ def watching(member: Member) -> Iterator[None]:
             assert client.stdin
             client.stdin.write(b"watch watched-%d\n" % number * count)
             client.stdin.flush()
-        wait_until(lambda: figure(member, "watcher_total") >= WATCHERS, "the watchers are not there")
+        wait_until(lambda: member.mvcc_metric("watcher_total") >= WATCHERS, "the watchers are not there")
         yield
     finally:
         for client in clients:
@@ -113,7 +114,7 @@ def writing(member: Member, names: list[bytes], value: bytes) -> Iterator[list[f
             if done.wait(max(0.0, began + number / RATE - time.monotonic())):
                 return
             name = names[number % len(names)]
-            body = {"key": load.base64.b64encode(name).decode(), "value": load.base64.b64encode(value).decode()}
+            body = {"key": base64.b64encode(name).decode(), "value": base64.b64encode(value).decode()}
             connection.request("POST", "/v3/kv/put", json.dumps(body))
             connection.getresponse().read()
             times.append(time.monotonic())
@@ -126,11 +127,6 @@ def writing(member: Member, names: list[bytes], value: bytes) -> Iterator[list[f
         done.set()
         thread.join()
         connection.close()
-
-
-def figure(member: Member, name: str) -> int:
-    """Return one of the member's figures below etcd_debugging_mvcc."""
-    return int(metrics(member.metrics_url)[f"etcd_debugging_mvcc_{name}"])
 
 
 @pytest.fixture(name="fetches")
@@ -160,14 +156,14 @@ def test_a_known_workload(series: str, run: Run, tmp_path: Path, fetches: list[t
             found = run(members)
             early, late = fetches[: len(members)], fetches[len(members) : 2 * len(members)]
         assert not found.get("failed"), found
-        before = figure(members[0], "current_revision")
+        before = members[0].mvcc_metric("current_revision")
         sent = [metrics(member.metrics_url)["etcd_network_client_grpc_sent_bytes_total"] for member in members]
         idle = run(members, window=1)
         grown = [
             metrics(member.metrics_url)["etcd_network_client_grpc_sent_bytes_total"] - bytes_sent
             for member, bytes_sent in zip(members, sent)
         ]
-        assert figure(members[0], "current_revision") == before, "it wrote to the cluster"
+        assert members[0].mvcc_metric("current_revision") == before, "it wrote to the cluster"
         plan = run(members, etcd_memory_plan, version=VERSIONS[series], budget="4GB", workload=found["etcd_workload"])
     workload = found["etcd_workload"]
     exact = {"keys": KEYS, "leases": LEASES, "watch_streams": STREAMS, "watchers": WATCHERS, "tls": False}

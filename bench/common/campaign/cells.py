@@ -7,11 +7,6 @@ from bench.common.campaign.results import KILLED
 MAX_CHARACTERS = 160
 
 
-def mark(text: str, good: bool) -> str:
-    """Mark a figure that misses its aim."""
-    return text if good else f"**{text}** ✗"
-
-
 def cut(text: str) -> str:
     """Return a text for a cell of a table."""
     plain = text.replace("|", "\\|").replace("<", "&lt;")

@@ -7,7 +7,7 @@ from statistics import median
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
 
-from bench.common.markdown import table
+from bench.common.markdown import signed_percent, table
 from bench.memory.points import PEAKS, Point, part, runs
 from bench.memory.predict import number
 from bench.memory.random_workloads.cases import PARTS
@@ -84,15 +84,10 @@ def figures(found: Sequence[Point]) -> list[str]:
         str(len(found)),
         f"{100 * typical:.1f} %",
         f"{100 * near_share(found):.0f} %",
-        *map(percent, ends),
+        *map(signed_percent, ends),
         str(low),
         reached,
     ]
-
-
-def percent(share: float) -> str:
-    """Format a share in percent with its sign."""
-    return f"{100 * share:+.0f} %"
 
 
 def distribution(found: Sequence[Point]) -> list[str]:
@@ -105,9 +100,9 @@ def distribution(found: Sequence[Point]) -> list[str]:
             errors = [p.error for p in part(found, name) if p.what == what]
             cells.append(str(sum((low is None or e > low) and (high is None or e <= high) for e in errors)))
         title = (
-            f"up to {percent(CLASSES[0])}"
+            f"up to {signed_percent(CLASSES[0])}"
             if low is None
-            else f"above {percent(low)}" + ("" if high is None else f", up to {percent(high)}")
+            else f"above {signed_percent(low)}" + ("" if high is None else f", up to {signed_percent(high)}")
         )
         rows.append([title, *cells])
     return table(["error", *(f"{name}: {what} " for name, what in columns)], rows)
@@ -120,7 +115,9 @@ def cases(found: Sequence[Point]) -> list[str]:
         verdict = "too low" if is_low(point) else "" if is_near(point) else "not near"
         mib = [f"{size / MIB:,.0f}" for size in (point.lowest, point.measured, point.model)]
         name = point.row["name"].removeprefix("seed-")
-        rows.append([point.row["version"], name, describe(point.row), point.what, *mib, percent(point.error), verdict])
+        rows.append(
+            [point.row["version"], name, describe(point.row), point.what, *mib, signed_percent(point.error), verdict]
+        )
     head = [
         "version",
         "seed ",

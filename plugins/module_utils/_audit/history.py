@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.access import MeasureError
 from ansible_collections.etcdops.headroom.plugins.module_utils._audit.scrape import NAMES
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.prometheus import escape_label
 
 # Asks the server: the path of its API and the parameters → the field data of the answer. Raises MeasureError.
 PrometheusQuery = Callable[[str, dict[str, str]], Any]
@@ -113,7 +114,7 @@ def _matchers(ask: PrometheusQuery, member_ids: Iterable[str], seconds: int, now
     }
     found = {
         ",".join(
-            f'{name}="{_escape(labels[name])}"' for name in sorted(labels) if name not in ("__name__", "server_id")
+            f'{name}="{escape_label(labels[name])}"' for name in sorted(labels) if name not in ("__name__", "server_id")
         )
         for labels in ask("series", asked)
     }
@@ -122,10 +123,6 @@ def _matchers(ask: PrometheusQuery, member_ids: Iterable[str], seconds: int, now
             f"Prometheus has no etcd_server_id of the members {', '.join(ids)}: it does not scrape them, or drops this metric"
         )
     return sorted(found)
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def _scrape_interval(ask: PrometheusQuery, matchers: list[str], now: float) -> int:

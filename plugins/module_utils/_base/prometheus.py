@@ -41,11 +41,11 @@ def format_gauge(name: str, description: str, samples: Iterable[tuple[Mapping[st
     """Return the lines of a gauge from labels and value of each sample; none without samples."""
     lines = []
     for labels, value in samples:
-        listed = ",".join(f'{label}="{_escape(text)}"' for label, text in labels.items())
+        listed = ",".join(f'{label}="{escape_label(text)}"' for label, text in labels.items())
         lines.append(f"{name}{{{listed}}} {value}")
     return [f"# HELP {name} {description}", f"# TYPE {name} gauge", *lines] if lines else []
 
 
-def _escape(text: str) -> str:
+def escape_label(text: str) -> str:
     """Escape what ends a label. Prometheus knows no other escapes, and refuses the whole page because of one."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -7,35 +7,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio
 
+from tests.unit.plugins.module_utils._storage.recorded_fio import FIGURES, answer, runs
+
 ETCD, OPENSHIFT = fio.PROFILES["etcd"], fio.PROFILES["openshift"]
-ANSWERS = Path(__file__).parent / "fio"
-
-FIGURES = fio.Figures(
-    p50_us=420,
-    p99_us=1729,
-    p999_us=3162,
-    max_us=5754,
-    samples=10029,
-    iops=2030,
-    bandwidth=4668427,
-    runtime_ms=4941,
-    fio_version="fio-3.33",
-)
-
-
-def runs(*p99_us: int) -> fio.Measurement:
-    """A measurement whose runs differ in this figure only."""
-    return fio.combine([replace(FIGURES, p99_us=value) for value in p99_us])
-
-
-def answer(name: str) -> str:
-    """One recorded answer."""
-    return (ANSWERS / f"3.33-{name}.json").read_text(encoding="utf-8")
 
 
 def test_parse_output_in_microseconds() -> None:

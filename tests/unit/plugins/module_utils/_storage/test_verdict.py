@@ -6,26 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._storage import fio, verdict
 
+from tests.unit.plugins.module_utils._storage.recorded_fio import FIGURES, answer, runs
+
 LIMITS = verdict.Limits(fail_us=10000, warn_us=5000)
-ANSWERS = Path(__file__).parent / "fio"
-
-
-def answer(name: str) -> str:
-    """One recorded answer."""
-    return (ANSWERS / f"3.33-{name}.json").read_text(encoding="utf-8")
-
-
-FIGURES = fio.parse_output(answer("loop-ext4"))
-
-
-def runs(*p99_us: int) -> fio.Measurement:
-    """A measurement whose runs differ in this figure only."""
-    return fio.combine([replace(FIGURES, p99_us=value) for value in p99_us])
 
 
 @pytest.mark.parametrize(
