@@ -83,15 +83,15 @@ CPU = [
     ),
     pytest(
         "plays",
-        "tests/playbooks/test_archive.py tests/playbooks/test_audit_comparison.py tests/playbooks/test_auth_users.py "
+        "tests/playbooks/test_archive.py tests/playbooks/test_assumed_healthy.py tests/playbooks/test_audit_comparison.py tests/playbooks/test_auth_users.py "
         "tests/playbooks/test_cancelled_downgrade.py "
         "tests/playbooks/test_controller.py tests/playbooks/test_erase.py "
         "tests/playbooks/test_expired_certificates.py tests/playbooks/test_extra_version.py "
-        "tests/playbooks/test_full_clusters.py tests/playbooks/test_join_config.py "
+        "tests/playbooks/test_join_config.py "
         "tests/playbooks/test_join_space.py "
         "tests/playbooks/test_join_warnings.py tests/playbooks/test_limit.py tests/playbooks/test_lost_cluster.py "
         "tests/playbooks/test_maintenance_messages.py tests/playbooks/test_member_differences.py "
-        "tests/playbooks/test_obstacles.py tests/playbooks/test_planned_digest.py tests/playbooks/test_release_of_hosts.py "
+        "tests/playbooks/test_nospace.py tests/playbooks/test_obstacles.py tests/playbooks/test_planned_digest.py tests/playbooks/test_release_of_hosts.py "
         "tests/playbooks/test_release_space.py "
         "tests/playbooks/test_replaced_member.py tests/playbooks/test_rescue.py tests/playbooks/test_restore.py tests/playbooks/test_restore_members.py "
         "tests/playbooks/test_restored_revision.py "

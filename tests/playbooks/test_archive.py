@@ -311,3 +311,10 @@ def test_known_digests_are_digests() -> None:
     digests = [digest for release in KNOWN.values() for digest in release.values()]
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in digests)
     assert len(set(digests)) == len(digests) > 80
+
+
+@pytest.mark.parametrize("name", ["plan_upgrade", "plan_downgrade"])
+def test_the_release_of_the_inventory_needs_no_archive_where_another_one_is_installed(name: str) -> None:
+    tasks = yaml.safe_load((PROJECT / "roles" / "etcd" / "tasks" / f"{name}.yml").read_text())
+    (described,) = [task for task in tasks if task.get("ansible.builtin.import_tasks") == "describe.yml"]
+    assert described["vars"]["_etcd_release_stays"] is True

@@ -1,10 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a plan remembers: the state of a member, whose change is refused if another play changes it first, and its release.
-
-In check mode, also which members the run would have repaired before it changes another one.
-"""
+"""What a plan remembers: the state of a member, whose change is refused if another play changes it first, and its release."""
 
 from __future__ import annotations
 
@@ -49,48 +46,8 @@ def test_what_a_plan_remembers_of_a_member(tmp_path: Path) -> None:
     assert found == {case: digest for case, (_given, digest) in CASES.items()}
 
 
-def repaired(updated: list[str], **more: Any) -> dict[str, Any]:
-    return {
-        "_etcd_updated": updated,
-        "_etcd_expired_hosts": [],
-        "_etcd_unrestarted_hosts": [],
-        "_etcd_membership": {},
-        "etcd_name": "m3",
-        "etcd_cluster": {
-            "members": {f"h{number}": {"host": f"h{number}", "name": f"m{number}"} for number in (1, 2, 3)}
-        },
-        **more,
-    }
-
-
-# By case: the variables on the host of m3, and the members that check mode takes as healthy.
-REPAIRED: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "first step": (repaired([]), []),
-    "one was down": (repaired(["m1"]), ["m1"]),
-    "all others were down": (repaired(["m1", "m2"]), ["m1", "m2", "m3"]),
-    "all certificates expired": (repaired([], _etcd_expired_hosts=["h1", "h2", "h3"]), ["m1", "m2", "m3"]),
-    "own certificate expired": (repaired([], _etcd_expired_hosts=["h3"]), ["m3"]),
-    "expired CA was replaced": (repaired(["m1"], _etcd_unrestarted_hosts=["h1"]), ["m1"]),
-    "removes members": (
-        repaired(
-            [],
-            _etcd_membership={"removes": [{"name": "m4", "before_joins": True}, {"name": "m5", "before_joins": False}]},
-        ),
-        ["m4"],
-    ),
-    "only member": (repaired([], etcd_cluster={"members": {"h3": {"host": "h3", "name": "m3"}}}), []),
-}
-
-
-def test_which_members_check_mode_takes_as_healthy(tmp_path: Path) -> None:
-    given = {case: variables for case, (variables, _names) in REPAIRED.items()}
-    # As the tasks read it.
-    read = "lookup('ansible.builtin.vars', '_etcd_assumed_healthy')"
-    assert evaluate(tmp_path, "etcd", read, given) == {case: names for case, (_variables, names) in REPAIRED.items()}
-
-
 @pytest.mark.parametrize("name", ["preflight", "verify_update"])
-def test_a_plan_remembers_it(name: str) -> None:
+def test_preflight_and_verification_record_the_digest(name: str) -> None:
     tasks = yaml.safe_load((PROJECT / "roles" / "etcd" / "tasks" / f"{name}.yml").read_text())
     remembered = [task["ansible.builtin.set_fact"] for task in tasks if "ansible.builtin.set_fact" in task]
     assert "{{ _etcd_digest_or_down }}" in [facts.get("_etcd_planned_digest") for facts in remembered]
@@ -119,10 +76,3 @@ def test_a_second_play_of_a_run_makes_a_plan_of_its_own_for_another_release(tmp_
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("3.5.35 by the plan of 3.5.35") == 1
     assert done.stdout.count("3.6.16 by the plan of 3.6.16") == 2, done.stdout
-
-
-@pytest.mark.parametrize("name", ["plan_upgrade", "plan_downgrade"])
-def test_the_release_of_the_inventory_needs_no_archive_where_another_one_is_installed(name: str) -> None:
-    tasks = yaml.safe_load((PROJECT / "roles" / "etcd" / "tasks" / f"{name}.yml").read_text())
-    (described,) = [task for task in tasks if task.get("ansible.builtin.import_tasks") == "describe.yml"]
-    assert described["vars"]["_etcd_release_stays"] is True

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.playbooks.variables import role_variables
+
 PROJECT = Path(__file__).resolve().parents[2]
 ROLES = PROJECT / "roles"
 # Replaces a module: logs its name and the wanted state, and fails if the test says so.
@@ -78,12 +80,6 @@ def play(
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode != 0, done.stdout
     return re.sub(r"\s+", " ", done.stdout)
-
-
-def role_variables(name: str, *wanted: str) -> dict[str, Any]:
-    """Return variables of role etcd from a file of them."""
-    found = yaml.safe_load((ROLES / "etcd" / "vars" / "main" / f"{name}.yml").read_text())
-    return {key: found[key] for key in wanted}
 
 
 def copy_verification(folder: Path, etcdctl: str) -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evaluate expressions with the variables of a role, in one play without a managed host."""
+"""Read the variables of a role, and evaluate expressions with them in one play without a managed host."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from typing import Any
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
+
+
+def role_variables(name: str, *wanted: str) -> dict[str, Any]:
+    """Return variables of role etcd from a file of them."""
+    found = yaml.safe_load((PROJECT / "roles" / "etcd" / "vars" / "main" / f"{name}.yml").read_text())
+    return {key: found[key] for key in wanted}
 
 
 def evaluate(

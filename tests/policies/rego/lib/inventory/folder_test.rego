@@ -83,8 +83,7 @@ test_layers if {
 
 test_files_in_order if seen["files in order"].hosts.n1 == {"v": "b", "w": "b", "x": "b", "y": "a"}
 
-# The deepest group wins.
-test_deep if {
+test_the_deepest_group_wins if {
 	seen.deep.hosts.n1 == {"v": "e", "flag": null}
 	seen.deep.groups.b == {"n1"}
 	seen.deep.groups.g == set()
@@ -95,7 +94,7 @@ test_one_name if {
 	not seen["one name"].groups.skipped
 }
 
-test_priority if {
+test_group_priority_beats_the_name if {
 	seen.priority.hosts.n1 == {"v": "a", "w": "c"}
 	seen["two priorities"].hosts.n1 == {}
 	seen["two priorities"].unknown.n1 == {"v": "the priority of a group is given twice in one file"}
@@ -139,7 +138,7 @@ test_files_at_the_root if {
 }
 
 # conftest passes the entries of one file in no fixed order. Ansible refuses two real documents.
-test_documents if {
+test_several_documents_are_refused if {
 	twice := [{"path": "inv/hosts.yml", "contents": null}, {"path": "inv/hosts.yml", "contents": {"etcd": {"hosts": "n1"}}}]
 	inventory.hosts == {"n1": {}} with input as twice
 	two := array.concat(twice, [{"path": "inv/hosts.yml", "contents": {"b": null}}, {"path": "inv/a.yml", "contents": null}])
@@ -147,7 +146,7 @@ test_documents if {
 	inventory.inventories.inv.hosts == {} with input as two
 }
 
-test_opaque if {
+test_unreadable_files_are_named if {
 	files := {
 		"inv/hosts.yml": {"etcd": {"hosts": "n1"}},
 		"inv/dynamic.yml": {"plugin": "constructed"},
@@ -180,7 +179,7 @@ test_many_patterns if {
 	object.keys(found.hosts) == {"lone", "one"}
 }
 
-test_refused if {
+test_malformed_groups_are_refused_with_the_reason if {
 	files := {"inv/hosts.yml": {
 		"a": {"hosts": ["n1"], "vars": 5},
 		"b": {"hosts": {"n[1": null, "n9": 5, "n8": [], "n7": false}, "children": {"c": 5}},
@@ -202,7 +201,7 @@ test_cycle if {
 }
 
 # Above the limit of ancestors the variables of a group are unknown.
-test_entangled if {
+test_too_many_ancestors_make_variables_unknown if {
 	above := {sprintf("a%d", [number]): {"children": {"below": null}} | some number in numbers.range(1, 51)}
 	files := {"inv/hosts.yml": object.union(above, {
 		"a1": {"vars": {"w": 1}, "children": {"below": null}},

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from tests.playbooks.test_several_clusters import role_variables
+from tests.playbooks.variables import role_variables
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Replaces a module: logs its name, and returns what the test says, by host and module.
