@@ -132,9 +132,21 @@ def measure(case: Case, version: str, folder: Path, starts: int = RESTARTS, load
         figures["revisions"] = after["etcd_debugging_mvcc_current_revision"] - max(
             after["etcd_debugging_mvcc_compact_revision"], 0
         )
+        applied = {
+            member.name: metrics(member.metrics_url)["etcd_server_proposals_applied_total"] for member in members
+        }
+    figures["replayed"] = max(index - snapshot_index(folder / name) for name, index in applied.items())
     if case.puts and not case.range_clients:
         figures.update(restarts(case, version, folder, starts, loads))
     return figures
+
+
+def snapshot_index(data: Path) -> int:
+    """Return the raft index of the newest disk snapshot in a stopped member's data directory: its next start replays what follows.
+
+    Its file is named after term and index, as two hexadecimal numbers.
+    """
+    return max((int(path.stem.partition("-")[2], 16) for path in (data / "member" / "snap").glob("*.snap")), default=0)
 
 
 def restarts(case: Case, version: str, folder: Path, starts: int, loads: Load) -> dict[str, float]:

@@ -81,12 +81,13 @@ def watches_of(row: dict[str, str], streams: int) -> dict[str, int]:
 def settings_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
     """Return the settings of a case. A raft entry with several puts counts as that many entries.
 
-    A restart of 3.6 and 3.7 replays the entries since the last disk snapshot; 3.5 continues to snapshot-count.
+    A restart of 3.6 and 3.7 replays the entries since the last disk snapshot; 3.5 continues to snapshot-count. Where these
+    entries were not counted, they are the rest of the puts, or all of snapshot-count if there is no rest.
     """
     puts = number(row, "txn_ops")
     entries = number(row, "snapshot_count")
     if moment == "restart" and row["series"] != "3.5":
-        entries = number(row, "puts") // puts % entries or entries
+        entries = number(row, "replayed") if row["replayed"] else number(row, "puts") // puts % entries or entries
     compaction = {"auto_compaction_retention": f"{row['retention']}s"} if number(row, "retention") else {}
     found = {
         **compaction,

@@ -14,7 +14,7 @@ from bench.memory.cases import Case
 RESULTS = Path(__file__).parent / "results.csv"
 MEASURED = (
     "puts_per_second rss_anon_peak rss_file_peak rss_peak heap_live heap_inuse stacks db_size db_in_use revisions "
-    "restarts restart_rss_anon_least restart_rss_anon_peak restart_rss_peak restart_seconds "
+    "replayed restarts restart_rss_anon_least restart_rss_anon_peak restart_rss_peak restart_seconds "
     "snapshot_rss_anon_peak defrag_rss_anon_peak defrag_db_size"
 ).split()
 COLUMNS = ["version", "repeat", *(field.name for field in fields(Case)), *MEASURED, "date", "machine"]
@@ -47,6 +47,7 @@ def read(path: Path) -> list[dict[str, str]]:
         row.setdefault("restarts", "1" if float(row["restart_rss_anon_peak"]) else "0")
         row.setdefault("restart_rss_anon_least", row["restart_rss_anon_peak"])
         row.setdefault("retention", "0")  # and from before etcd compacted by itself
+        row.setdefault("replayed", "")  # and from before the entries since the last disk snapshot were counted
     return rows
 
 

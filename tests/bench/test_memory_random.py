@@ -147,6 +147,23 @@ def test_the_workload_of_a_case_is_what_a_user_would_state() -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "replayed", "puts", "entries"),
+    [
+        ("3.7.3", "8", 30000, 8),  # a disk snapshot was saved just before the end
+        ("3.7.3", "", 30001, 1),
+        ("3.6.16", "", 30000, 5000),  # nobody counted: before or after the last snapshot
+        ("3.5.35", "8", 30000, 5000),
+    ],
+)
+def test_a_restart_replays_the_entries_since_the_last_disk_snapshot(
+    version: str, replayed: str, puts: int, entries: int
+) -> None:
+    found = row(version=version, replayed=replayed, puts=puts, snapshot_count=5000, txn_ops=1)
+    assert predict.settings_of(found, "restart")["snapshot_count"] == entries
+    assert predict.settings_of(found, "running")["snapshot_count"] == 5000
+
+
+@pytest.mark.parametrize(
     ("found", "low", "near"),
     [
         (point(1000, 951), False, True),
