@@ -25,9 +25,22 @@ def etcd_snapshot_clusters(ids: Mapping[str, str], origins: Mapping[str, str], h
     return restore_hosts.snapshot_clusters(host, running, ids, origins)
 
 
+def etcd_running_majority(
+    members: Mapping[str, Mapping[str, Any]], active: Sequence[str], answers: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return the hosts that run a majority of the voting members; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import recovery
+
+    return recovery.running_majority(members, active, answers)
+
+
 class FilterModule:
     """The filters of this file."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
         """Return the filters by name."""
-        return {"etcd_start_order": etcd_start_order, "etcd_snapshot_clusters": etcd_snapshot_clusters}
+        return {
+            "etcd_start_order": etcd_start_order,
+            "etcd_snapshot_clusters": etcd_snapshot_clusters,
+            "etcd_running_majority": etcd_running_majority,
+        }

@@ -20,6 +20,7 @@ from tests.playbooks.variables import evaluate
 from tests.unit.plugins.module_utils.conftest import PAGE_SIZE, inline, leaf, meta
 
 STOPS = "Stop etcd on all hosts"
+HOSTS = ("h1", "h2", "h3")
 
 
 def rescue(folder: Path, check: bool = True, **variables: Any) -> str:
@@ -30,6 +31,7 @@ def rescue(folder: Path, check: bool = True, **variables: Any) -> str:
         "_etcd_restore_id": ID,
         "etcd_restore_rescue_dir": str(folder),
         "etcd_restore_client_name": "headroom",
+        "etcd_cluster": {"members": {host: {"name": host, "peer_url": f"https://{host}:2380"} for host in HOSTS}},
         **variables,
     }
     return run(folder, tasks, *["--check"] * check, **variables)
@@ -171,6 +173,17 @@ def test_a_majority_that_runs_is_not_rescued(tmp_path: Path) -> None:
     said = rescue(tmp_path, active=["h1", "h3"])
     assert "etcd runs on h1, h3, which is a majority" in said and "https://h1:2379: certificate expired" in said, said
     assert "snapshot of the data of h1" in rescue(tmp_path, active=["h1"])
+
+
+def test_a_minority_of_the_voting_members_is_rescued(tmp_path: Path) -> None:
+    """The inventory no longer has the hosts of the lost members, so only the cluster knows how many members vote."""
+    survivor(tmp_path, "h1", log=True)
+    survivor(tmp_path, "h2", log=True)
+    answer = {"error": "", "members": [], "quorum": {"voters": 5, "needed": 3, "healthy": 0, "ok": False}}
+    # h3 is new, and has no etcdctl to ask the cluster with.
+    info = "{{ {'skipped': true} if inventory_hostname == 'h3' else {'cluster': _answer} }}"
+    said = rescue(tmp_path, active=["h1", "h2"], _answer=answer, _etcd_restore_info=info)
+    assert "take a snapshot of the data of h1, h2" in said, said
 
 
 def test_an_unmounted_volume_is_not_lost_data(tmp_path: Path) -> None:

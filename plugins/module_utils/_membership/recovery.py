@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Name the way out for a member whose data is lost. Pure.
+"""Name the way out for a member whose data is lost, and find whether most members still run. Pure.
 
 A view is the cluster as ``Cluster.as_dict`` returns it; empty if no member was asked, as on hosts without etcd.
 Members are as ``shapes.HostWithUrls`` describes them.
@@ -50,3 +50,17 @@ def advise(view: Mapping[str, Any], lost: Sequence[Mapping[str, Any]], members: 
         f"start etcd on the other hosts until they have a quorum{'' if view.get('members') else way}, and {replace}. If most members are lost for good, run "
         f"'{RESCUE.format(cluster=cluster)}'"
     )
+
+
+def running_majority(
+    members: Mapping[str, Mapping[str, Any]], active: Sequence[str], views: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Return the hosts whose voting members run, if these are a majority of the cluster; otherwise an empty list.
+
+    members: by host. active: the hosts on which etcd runs. views: of the members that were asked. They say how many members vote, because the hosts of lost
+    members may no longer be in the inventory. If no member answers, each host counts. A host that the cluster does not list counts as a voting member.
+    """
+    view = max(views, key=lambda one: int(one.get("quorum", {}).get("voters", 0)), default={})
+    voters = view.get("quorum", {}).get("voters") or len(members)
+    voting = [host for host in active if (listed_member(view, members[host]) or {}).get("role") != "learner"]
+    return sorted(voting) if len(voting) > voters // 2 else []

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership import topology
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership import recovery, topology
 
 from tests.unit.plugins.module_utils._membership.members import (
     NO_QUORUM,
@@ -154,3 +154,37 @@ def test_no_way_out_is_needed_for_members_that_are_new_or_join():
     assert recoveries(forming("n1"), forming("n2"), forming("n3", has_data=False)) == {"n1": "", "n2": "", "n3": ""}
     hosts = with_request([member("n1", has_data=True, view=answered("n1")), member("n2"), member("n3")])
     assert [bool(text) for text in recoveries(*hosts).values()] == [True, False, False]
+
+
+def voting(*names, learners=()):
+    """What a member answers without a quorum."""
+    members = [
+        {**one, "role": "learner" if one["name"] in learners else "follower"} for one in view(all_of=names)["members"]
+    ]
+    return {"members": members, "quorum": {"voters": len(names) - len(learners), "healthy": 0, "ok": False}}
+
+
+THREE = voting("n1", "n2", "n3")
+
+
+@pytest.mark.parametrize(
+    ("hosts", "active", "answers", "majority"),
+    [
+        ("n1 n2 n3", "n1", [THREE], ""),
+        ("n1 n2 n3", "n3 n1", [THREE], "n1 n3"),
+        # The hosts of the lost members are no longer in the inventory.
+        ("n1", "n1", [THREE], ""),
+        ("n1 n2", "n1 n2", [voting("n1", "n2", "n3", "n4", "n5")], ""),
+        # New hosts are in it.
+        ("n1 n2 n6 n7 n8", "n1 n2", [THREE], "n1 n2"),
+        ("n1 n2 n3", "n1 n2", [{"members": [], "quorum": {"voters": 0}}, voting("n1", "n2", "n3", "n4")], ""),
+        # A learner does not vote.
+        ("n1 n4", "n1 n4", [voting("n1", "n2", "n3", "n4", learners=["n4"])], ""),
+        # No member answers.
+        ("n1 n2 n3", "n1 n2", [NONE_ANSWERS], "n1 n2"),
+        ("n1 n2 n3", "n1", [], ""),
+    ],
+)
+def test_a_majority_of_the_voting_members_that_runs(hosts, active, answers, majority):
+    members = {host: {"name": host, "peer_url": f"https://10.0.0.{host[-1]}:2380"} for host in hosts.split()}
+    assert recovery.running_majority(members, active.split(), answers) == majority.split()
