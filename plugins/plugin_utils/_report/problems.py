@@ -63,7 +63,9 @@ def _quorum_problems(cluster: Mapping[str, Any], deployed: bool) -> Iterator[str
         if deployed:
             yield cluster.get("error") or "no member answers"
     elif not cluster["quorum"]["ok"]:
-        yield "the cluster has no quorum and accepts no writes: start its members, or restore a backup"
+        yield (
+            "the cluster has no quorum and accepts no writes: start its members, or, if most of them are lost for good, run the playbook restore_lost_quorum"
+        )
     for alarm in cluster.get("alarms", []):
         yield f"alarm {alarm['type']} is set by {alarm['member']}{ALARM_REMEDIES.get(alarm['type'], '')}"
     for target in sorted({member.get("downgrade_to") or "" for member in cluster.get("members", [])} - {""}):

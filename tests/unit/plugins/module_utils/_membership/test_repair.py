@@ -70,6 +70,13 @@ def test_a_run_starts_the_members_that_are_down() -> None:
     assert repair.quorum_problem({"n1": host(data=SEGMENT), "n2": host("failed", data=SEGMENT)}, {}) == ""
 
 
+JOURNAL = "etcd runs on every host: see the journal (journalctl -u etcd)."
+LOST = (
+    "If most members are lost for good, run the playbook etcdops.headroom.restore_lost_quorum, which keeps the writes of those that are left. If no member "
+    "has usable data, restore a backup with the playbook etcdops.headroom.restore."
+)
+
+
 @pytest.mark.parametrize(
     ("state", "free", "error", "problem"),
     [
@@ -77,15 +84,14 @@ def test_a_run_starts_the_members_that_are_down() -> None:
             "active",
             SEGMENT,
             "",
-            "has no quorum: 1 of 3 members are healthy, 2 are needed (no leader). Nothing was changed. etcd runs on every host: see the journal "
-            "(journalctl -u etcd). If data is lost, restore a backup. ",
+            f"has no quorum: 1 of 3 members are healthy, 2 are needed (no leader). Nothing was changed. {JOURNAL} {LOST}",
         ),
         (
             "inactive",
             1,
             "context deadline exceeded",
-            "has no quorum: 1 of 3 members are healthy, 2 are needed (context deadline exceeded). Nothing was changed. Free space first. If data is "
-            f"lost, restore a backup. /data on n2 {REMEDY} /data on n3 {REMEDY}",
+            "has no quorum: 1 of 3 members are healthy, 2 are needed (context deadline exceeded). Nothing was changed. Free space first. "
+            f"{LOST} /data on n2 {REMEDY} /data on n3 {REMEDY}",
         ),
     ],
     ids=["all run", "full volumes"],
@@ -93,3 +99,37 @@ def test_a_run_starts_the_members_that_are_down() -> None:
 def test_a_cluster_without_a_quorum(state: str, free: int, error: str, problem: str) -> None:
     hosts = {"n1": host(data=SEGMENT), "n2": host(state, data=free), "n3": host(state, data=free)}
     assert repair.quorum_problem(hosts, {"quorum": {"healthy": 1}, "error": error}) == problem
+
+
+def answer(*members: tuple[str, str]) -> dict[str, Any]:
+    """Return what a cluster without a quorum answers: the names and roles of its members."""
+    listed = [
+        {"id": f"id{number}", "name": name, "role": role, "healthy": False, "health_error": f"error {number}"}
+        for number, (name, role) in enumerate(members, 1)
+    ]
+    voters = sum(role != "learner" for _name, role in members)
+    return {"members": listed, "quorum": {"voters": voters, "needed": voters // 2 + 1, "healthy": 0, "ok": False}}
+
+
+THREE = answer(("m1", "follower"), ("m2", "follower"), ("", "follower"), ("m4", "learner"))
+COUNT = "has no quorum: 0 of 3 voting members are healthy, 2 are needed (m1: error 1; m2: error 2; id3: error 3). Nothing was changed."
+FEW = (
+    "The cluster has 1 host in the inventory, too few for a quorum: if the other members can run again, put their hosts into the inventory, and start "
+    "etcd on them."
+)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "problem"),
+    [
+        ({"n1": host(data=SEGMENT), "n2": host(data=SEGMENT)}, f"{COUNT} {JOURNAL} {LOST}"),
+        # The hosts of the lost members are no longer in the inventory.
+        ({"n1": host(data=SEGMENT)}, f"{COUNT} {FEW} {LOST}"),
+        ({"n1": host("failed", data=SEGMENT)}, f"{COUNT} {FEW} {LOST}"),
+        ({"n1": host("failed", data=1)}, f"{COUNT} Free space first. {FEW} {LOST} /data on n1 {REMEDY}"),
+        ({"n1": host(data=SEGMENT), "n2": host("failed", data=SEGMENT)}, ""),
+    ],
+    ids=["all run", "one runs", "one is down", "one is full", "enough to start"],
+)
+def test_the_cluster_says_how_many_members_vote(hosts: dict[str, Any], problem: str) -> None:
+    assert repair.quorum_problem(hosts, THREE) == problem

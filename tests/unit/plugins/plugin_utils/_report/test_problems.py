@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Memory is judged against everything that the plan predicts: running, after a restart, and while a follower receives a snapshot."""
+"""The remedy of a lost quorum, and memory against everything that the plan predicts: running, after a restart, and while a follower receives a snapshot."""
 
 from __future__ import annotations
 
@@ -34,3 +34,24 @@ def test_memory_above_a_planned_peak(members: int, peak: str, above: bool) -> No
     }
     found = [problem for problem in cluster_problems([member], 0.0) if "above the planned peak" in problem]
     assert bool(found) is above, found
+
+
+def test_a_lost_quorum_is_not_only_for_a_backup() -> None:
+    """A backup lacks the writes that the members that are left have."""
+    lost = {
+        "name": "m1",
+        "id": "1",
+        "role": "follower",
+        "healthy": False,
+        "health_error": "no leader",
+        "db_quota": None,
+    }
+    cluster = {
+        "members": [{**lost, "db_size": None, "version": None}],
+        "quorum": {"ok": False, "healthy": 0},
+        "alarms": [],
+    }
+    found = cluster_problems([{"host": "etcd-1", "cluster": "demo", "plan": {}, "info": {"cluster": cluster}}], 0.0)
+    assert found[0].endswith(
+        "start its members, or, if most of them are lost for good, run the playbook restore_lost_quorum"
+    )
