@@ -33,6 +33,7 @@ for word in "$@"; do
   case $word in compact|lease|put|get) verb=$word; break;; esac
 done
 echo "$MEMBER $verb" >> {folder}/calls
+echo "$MEMBER $*" >> {folder}/requests
 if [ "$MEMBER $verb" = "c1 compact" ] || [ "$MEMBER $verb" = "w1 put" ]; then echo "Error: no answer of $MEMBER" >&2; exit 1; fi
 if [ "$verb" = lease ]; then echo "lease 123 granted"; elif [ "$verb" = get ]; then echo 123; fi
 """
@@ -86,7 +87,9 @@ def run(
         "etcd_clusters": {
             cluster: {
                 "first_host": f"{cluster}1",
-                "members": {name: {"host": name, "name": name} for name in names(cluster)},
+                "members": {
+                    name: {"host": name, "name": name, "client_url": f"https://{name}:2379"} for name in names(cluster)
+                },
             }
             for cluster in clusters
         },
@@ -162,6 +165,19 @@ def test_a_host_that_becomes_unreachable_ends_only_its_cluster(tmp_path: Path) -
     status, output, calls = run(tmp_path, "ns", {}, {"n1": gone})
     assert status != 0 and calls["n1"] == calls["n2"] == ["etcd_space_info"], output
     assert calls["s1"] == RECOVERED["1"] and "Not completed: cluster n, on n1: see above." in output, output
+
+
+def test_the_history_is_compacted_through_a_voting_member(tmp_path: Path) -> None:
+    """The first host has a learner if the replacement of its member was interrupted. Its own URL is that of the loopback interface."""
+    urls = {"n1": ["https://127.0.0.1:2379", "https://n2:2379"], "n2": ["https://127.0.0.1:2379", "https://n1:2379"]}
+    members = [{"name": "n1", "role": "learner"}, {"name": "n2", "role": "leader"}]
+    answer = {"cluster": {"quorum": {"ok": True}, "members": members}}
+    variables = {name: {"etcd_client_urls": urls[name], "_etcd_own_answer": answer} for name in urls}
+    status, output, calls = run(tmp_path, "n", {}, variables)
+    assert status == 0 and calls["n1"].count("compact") == 1, output
+    requests = (tmp_path / "requests").read_text()
+    assert "n1 --endpoints=https://n2:2379 --command-timeout=600s compact 9 --physical" in requests, requests
+    assert "https://n1:2379" not in requests, requests
 
 
 def test_a_cluster_that_has_space_is_not_changed(tmp_path: Path) -> None:
