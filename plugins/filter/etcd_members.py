@@ -77,6 +77,13 @@ def etcd_quorum_problem(hosts: Mapping[str, Mapping[str, Any]], cluster: Mapping
     return repair.quorum_problem(hosts, cluster)
 
 
+def etcd_aside_problem(mount_points: Sequence[str], data_dir: str, wal_dirs: Sequence[str]) -> str:
+    """Return why the data of a member cannot be moved aside; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import aside
+
+    return aside.aside_problem(mount_points, data_dir, wal_dirs)
+
+
 class FilterModule:
     """The filters of this file."""
 
@@ -90,4 +97,5 @@ class FilterModule:
             "etcd_member_differences": etcd_member_differences,
             "etcd_expired_hosts": etcd_expired_hosts,
             "etcd_quorum_problem": etcd_quorum_problem,
+            "etcd_aside_problem": etcd_aside_problem,
         }

@@ -41,7 +41,7 @@ def etcd_join_problem(
     volume: int | None = None,
     quota: int | None = None,
 ) -> str:
-    """Check the space of a host that joins; documented in the YAML file of its name."""
+    """Check the old data and the space of a host that joins; documented in the YAML file of its name."""
     from ansible_collections.etcdops.headroom.plugins.module_utils._membership import space
 
     size = None if volume is None else int(volume)

@@ -590,6 +590,8 @@ member:
       log without finishing the move.
     - RV(ignore:available) is the number of free bytes on the volume of O(data_dir), or of its closest existing parent; RV(ignore:used) the number of
       bytes that the files in O(data_dir) occupy. RV(ignore:wal_available) is that number for O(wal_dir); none if it shares the volume of O(data_dir).
+    - RV(ignore:mount_points) are those of O(data_dir), O(wal_dir), RV(ignore:wal_dirs) and RV(ignore:other_data_dir) that are mount points, which cannot be
+      renamed.
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file); RV(ignore:other_data_dir) is the data dir there if it differs from
       O(data_dir) and contains a member. Both are none otherwise.
     - RV(ignore:other_identity) is the member that wrote the newest WAL segment below RV(ignore:other_data_dir), in the format of RV(ignore:identity).
@@ -612,6 +614,7 @@ member:
     available: 9663676416
     used: 80805888
     wal_available: 1932735283
+    mount_points: []
     identity: {member_id: 8e9e05c52164694d, cluster_id: cdf818194e3a8c32}
     configured_peer_url: https://10.0.0.11:2380
     corruption_checks: [InitialCorruptCheck, CompactHashCheck]
@@ -732,7 +735,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.connection 
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import EtcdctlError
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_identity import read_identity
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_view import describe_member
-from ansible_collections.etcdops.headroom.plugins.module_utils._host import accounts, free_space, installed
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import accounts, free_space, installed, mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import facts as host_facts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import priority as host_priority
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.listeners import listening_elsewhere
@@ -832,6 +835,8 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         identity = read_identity(member["wal_dirs"])
         space = free_space.space_facts(asked["data_dir"], asked["wal_dir"])
         facts["member"] = {**member, **space, "identity": identity, **configured_facts(config, asked["data_dir"])}
+        folders = [asked["data_dir"], asked["wal_dir"], facts["member"]["other_data_dir"], *member["wal_dirs"]]
+        facts["member"]["mount_points"] = mounts.fixed_paths(filter(None, folders), mounts.read_mounts())
         facts["member"]["cluster_version"] = read_cluster_version(database_path(asked["data_dir"])) or None
     if asked["unit"] and facts["systemd"]["running"]:
         facts["unit"] = unit_facts(asked["unit"])

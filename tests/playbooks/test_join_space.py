@@ -33,7 +33,7 @@ CASES: dict[str, tuple[dict[str, Any], int, str]] = {
 
 def test_hosts_without_space_are_refused(tmp_path: Path) -> None:
     membership = {"database": GIB, "joins": {"localhost": {"aside": False, "remove": "", "listed": False}}}
-    member = {"used": 0, "db_size": None, "wal_available": None, "wal_files": 0}
+    member = {"used": 0, "db_size": None, "wal_available": None, "wal_files": 0, "mount_points": []}
     cases = {
         case: {
             "etcd_data_dir": "/var/lib/etcd/data",

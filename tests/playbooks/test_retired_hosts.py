@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -22,19 +23,20 @@ GIVEN = [["etcd-4", "etcd-5"], "etcd-4,etcd-5", "etcd-4, etcd-5", None]
 LEARNER, MEMBER, CLUSTER = "6d3c0aa95f2b7c11", "8e9e05c52164694d", "cdf818194e3a8c32"
 
 
-def task_of_playbook() -> tuple[DataLoader, Any]:
-    """Return the task that enters the role."""
+def play_of_playbook(name: str = "Retire the hosts of removed members") -> tuple[DataLoader, Any, Any]:
+    """Return the loader, and a play with the task that enters the role."""
     loader = DataLoader()
     plays = loader.load_from_file(str(PLAYBOOK), trusted_as_template=True)
-    [task] = next(play["tasks"] for play in plays if play["name"] == "Retire the hosts of removed members")
-    return loader, task
+    play = next(play for play in plays if play["name"] == name)
+    [task] = play["tasks"]
+    return loader, play, task
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=["a list", "commas", "commas and blanks", "not set"])
 def test_the_names_are_read_as_the_plan_reads_them(given: Any) -> None:
-    loader, task = task_of_playbook()
+    loader, play, _task = play_of_playbook()
     variables = {} if given is None else {"etcd_scale_remove": given}
-    found = Templar(loader=loader, variables=variables).template(task["vars"]["etcd_retire"])
+    found = Templar(loader=loader, variables=variables).template(play["vars"]["etcd_retire"])
     assert found == ([] if given is None else ["etcd-4", "etcd-5"])
 
 
@@ -63,9 +65,10 @@ def holds(templar: Templar, conditions: list[Any]) -> bool:
 def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
     given: list[str], host: str, identity: str | None, retired: bool, folder: str
 ) -> None:
-    loader, task = task_of_playbook()
+    loader, play, task = play_of_playbook()
     variables = {
         **loader.load_from_file(str(ROLE / "vars" / "main" / "update.yml"), trusted_as_template=True),
+        **play["vars"],
         "ansible_check_mode": False,
         "inventory_hostname": host,
         "etcd_retire": given,
@@ -98,6 +101,69 @@ def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
         aside = next(task for task in retire["block"] if task["name"] == "Move the data aside")["vars"]["_etcd_aside"]
         member["wal_dirs"] = []
         assert templar.template(aside) == ("/data/etcd" if folder == "other_identity" else "/var/lib/etcd/data")
+
+
+def check_retirement(folder: Path, hosts: dict[str, Any], removed: list[str], members: list[str]) -> str:
+    """Check the hosts of members to remove, as _members.yml does before it removes them; return the output with single blanks.
+
+    hosts: their variables. removed, members: ids, in the plan of a run and in the answer of its cluster.
+    """
+    _loader, play, _task = play_of_playbook("Check the hosts of members to remove")
+    answer = {"id": CLUSTER, "members": [{"id": member} for member in members]}
+    targets = {
+        "etcd-1": {
+            "etcd_host_facts": {"etcd": {"cluster": answer}},
+            "etcd_clusters": {"etcd": {"membership": {"removes": [{"id": member} for member in removed]}}, "other": {}},
+        }
+    }
+    local = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    groups = {"all": {"vars": local, "children": {"etcd_targets": {"hosts": targets}, "others": {"hosts": hosts}}}}
+    (folder / "hosts.yml").write_text(yaml.safe_dump(groups))
+    tasks = yaml.safe_load(PLAYBOOK.read_text())
+    [found] = [one for one in tasks if one["name"] == play["name"]]
+    enter = {"ansible.builtin.include_tasks": str(ROLE / "tasks" / "check_retirement.yml")}
+    [task] = found["tasks"]
+    found |= {"become": False, "vars_files": [str(ROLE / "vars" / "main" / "update.yml")]}
+    found["tasks"] = [{"name": task["name"], "when": task["when"], "vars": {"etcd_name": NAME}, **enter}]
+    after = {
+        "name": "Go on",
+        "hosts": "all",
+        "gather_facts": False,
+        "tasks": [{"ansible.builtin.debug": {"msg": "goes on"}}],
+    }
+    (folder / "play.yml").write_text(yaml.safe_dump([found, after]))
+    command = ["ansible-playbook", "-i", str(folder / "hosts.yml"), str(folder / "play.yml"), "-e"]
+    command.append(json.dumps({"etcd_scale_remove": ["etcd-5", "etcd-6"]}))
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    return re.sub(r"\s+", " ", done.stdout + done.stderr)
+
+
+# As the role has it, for a host without the variable.
+NAME = "{{ inventory_hostname }}"
+
+
+def test_a_member_is_not_removed_if_its_host_cannot_be_retired(tmp_path: Path) -> None:
+    """The folders of the host cannot be renamed, so its data cannot be moved aside: the run ends before the member is removed."""
+    facts = {
+        "identity": {"member_id": MEMBER, "cluster_id": CLUSTER},
+        "other_data_dir": None,
+        "wal_dirs": [],
+        "mount_points": ["/srv/etcd"],
+    }
+    host = {"etcd_data_dir": "/srv/etcd", "etcd_host_facts": {"member": facts}}
+    output = check_retirement(tmp_path, {"etcd-5": host, "app-1": {}}, [MEMBER], [MEMBER, LEARNER])
+    assert "etcd-5: /srv/etcd is a mount point and cannot be renamed" in output, output
+    assert (
+        "set etcd_data_dir of this host to that folder. Nothing was changed." in output and "goes on" not in output
+    ), output
+    # Its data is of a member that stays, and is not touched. The former data dir of the other host can be renamed.
+    former = {**facts, "other_data_dir": "/data/etcd"}
+    hosts = {"etcd-5": host, "etcd-6": {**host, "etcd_host_facts": {"member": former}}}
+    output = check_retirement(tmp_path, hosts, [], [MEMBER])
+    assert "goes on" in output and "failed=1" not in output, output
+    hosts["etcd-5"] = {**host, "etcd_data_dir": "/srv/etcd/data"}
+    output = check_retirement(tmp_path, hosts, [MEMBER], [MEMBER])
+    assert "goes on" in output and "failed=1" not in output, output
 
 
 @pytest.mark.parametrize("installed", ["with metrics", "without metrics", "never"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _OCTAL = re.compile(r"\\([0-7]{3})")
@@ -98,6 +98,16 @@ def mount_of(path: str, mounts: Sequence[Mount]) -> Mount | None:
 def mounted_at(path: str, mounts: Sequence[Mount]) -> Mount | None:
     """Return the mount that is visible at exactly this mount point."""
     return next((mount for mount in reversed(mounts) if mount.mountpoint == (path.rstrip("/") or "/")), None)
+
+
+def fixed_paths(paths: Iterable[str], mounts: Sequence[Mount]) -> list[str]:
+    """Return the paths at which something is mounted, without duplicates: they cannot be renamed. A symbolic link to a mount point can be."""
+
+    def place(path: str) -> str:
+        folder, name = os.path.split(path.rstrip("/"))
+        return os.path.join(os.path.realpath(folder), name)
+
+    return [path for path in dict.fromkeys(paths) if mounted_at(place(path), mounts)]
 
 
 def describe(path: str, process_mounts: Sequence[Mount], host_mounts: Sequence[Mount]) -> dict[str, str] | None:

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check whether a host that joins has space, and a large enough quota, for the cluster's database, and the leader memory to send it. Pure.
 
+Old data on the host must not prevent it either.
+
 A new member receives the leader's database as a file in its snap folder and renames it to its own database, so it needs one copy. Source:
 SaveDBFrom in server/etcdserver/api/snap/db.go, and openSnapshotBackend in server/storage/backend.go.
 """
@@ -17,6 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import full_quota_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.aside import aside_problem
 
 # The cluster writes during the transfer.
 GROWTH_DIVISOR = 10
@@ -36,12 +39,15 @@ def join_problem(
     volume: int | None,
     quota: int | None = None,
 ) -> str:
-    """Return why a host has too little space to join, empty if it has enough.
+    """Return why a host cannot join because of its old data or its space, empty if it can.
 
     member: what etcd_host_info found on the host. join: of the plan. database: what ``largest_database`` returned. volume: the size of the
     data volume if it is not mounted yet; its free space is checked once it is. Data that is moved aside still occupies its space. quota: of the
     new member, None if it is unknown.
     """
+    fixed = aside_problem(member["mount_points"], data_dir, [wal_dir]) if join["aside"] else ""
+    if fixed:
+        return fixed
     full = full_quota_problem("the cluster's database", database, quota)
     if full:
         return full

@@ -32,6 +32,7 @@ def test_hosts() -> None:
     assert FILTERS["etcd_expired_hosts"]({"n1": {"certificates": {"ca": {"expired": True}}}}) == ["n1"]
     down = {"unit": {"active_state": "failed"}, "mounts": {}}
     assert FILTERS["etcd_quorum_problem"]({"n1": down}, {}) == ""
+    assert FILTERS["etcd_aside_problem"](["/data"], "/data", []).startswith("/data is a mount point")
     variables = {"_etcd_member_group": "etcd", "etcd_member": {"cluster": "etcd"}}
     absent = FILTERS["etcd_absent_hosts"](["n1"], {"n1": variables, "n2": {}}, {"etcd": ["n1", "n2"]})
     assert absent == [{"host": "n2", "cluster": "etcd"}]

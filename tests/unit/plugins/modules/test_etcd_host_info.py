@@ -45,6 +45,14 @@ def test_a_database_shows_the_version_of_its_cluster(capsys: pytest.CaptureFixtu
     assert run(capsys, data_dir=str(tmp_path))["member"]["cluster_version"] is None
 
 
+def test_folders_that_cannot_be_renamed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The former data dir of a host that left its group counts too."""
+    (tmp_path / "etcd.yml").write_text("data-dir: /proc/former\n")
+    assert run(capsys, data_dir=str(tmp_path), wal_dir="/proc")["member"]["mount_points"] == ["/proc"]
+    assert run(capsys, data_dir="/proc/")["member"]["mount_points"] == ["/proc/"]
+    assert run(capsys, data_dir=str(tmp_path))["member"]["mount_points"] == []
+
+
 def test_each_question_is_answered_by_the_name_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     result = run(
         capsys,

@@ -29,6 +29,19 @@ def test_mountinfo_is_read_with_optional_fields_and_escapes() -> None:
     assert mounts[2].options == ("rw", "size=64k")
 
 
+def test_mount_points_cannot_be_renamed(tmp_path: Path) -> None:
+    """A symbolic link to one can. The folder above may be a link."""
+    point, link, parent = tmp_path / "etcd", tmp_path / "link", tmp_path / "srv"
+    point.mkdir()
+    link.symlink_to(point)
+    parent.symlink_to(tmp_path)
+    mounts = host_mounts.parse_mountinfo(
+        f"21 1 254:0 / {tmp_path} rw - ext4 /dev/vda rw\n22 21 254:0 /x {point} rw - ext4 /dev/vda rw"
+    )
+    paths = [str(point), str(link), f"{parent}/etcd/", f"{point}/data", str(point)]
+    assert host_mounts.fixed_paths(paths, mounts) == [str(point), f"{parent}/etcd/"]
+
+
 def test_mountinfo_escapes_and_noise() -> None:
     (only,) = host_mounts.parse_mountinfo("1 2 8:1 / /mnt/a\\040b rw - ext4 /dev/sd\\134a rw\nnoise\n1 2 3 - x\n")
     assert (only.mountpoint, only.source) == ("/mnt/a b", "/dev/sd\\a")

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._membership import space
 
 GIB = 1 << 30
-FREE = {"available": 8 * GIB, "used": 0, "db_size": None, "wal_available": None, "wal_files": 0}
+FREE = {"available": 8 * GIB, "used": 0, "db_size": None, "wal_available": None, "wal_files": 0, "mount_points": []}
 NEW = {"name": "n4", "remove": "", "aside": False, "listed": False}
 # 2 GiB, a tenth of it, 32 MiB, and two segments.
 NEEDED = 2 * GIB + 2 * GIB // 10 + (32 << 20) + 128_000_000
@@ -72,6 +72,26 @@ def test_join_problem(member: dict[str, Any], join: dict[str, Any], volume: int 
     found = problem(member, join, volume)
     assert text in found if text else found == ""
     assert not found or "Enlarge the volume, or remove other files" in found
+
+
+FIXED = (
+    "{0} is a mount point and cannot be renamed, so the data in it cannot be moved aside. Stop etcd there, move the data to a folder below it, such as "
+    "{0}/{1}, and set {2} of this host to that folder"
+)
+
+
+@pytest.mark.parametrize(
+    ("mount_points", "aside", "text"),
+    [
+        (["/data"], True, FIXED.format("/data", "data", "etcd_data_dir")),
+        (["/wal"], True, FIXED.format("/wal", "wal", "etcd_wal_dir")),
+        # A new member may use a volume that is mounted there.
+        (["/data", "/wal"], False, ""),
+        ([], True, ""),
+    ],
+)
+def test_data_on_a_mount_point_is_not_moved_aside(mount_points: list[str], aside: bool, text: str) -> None:
+    assert problem({"mount_points": mount_points}, {"aside": aside}) == text
 
 
 def staying(host: str, running: int, planned: int = 2 * GIB, rate: int = 50, room: int = 80) -> space.StayingMember:
