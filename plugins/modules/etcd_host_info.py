@@ -590,8 +590,8 @@ member:
       log without finishing the move.
     - RV(ignore:available) is the number of free bytes on the volume of O(data_dir), or of its closest existing parent; RV(ignore:used) the number of
       bytes that the files in O(data_dir) occupy. RV(ignore:wal_available) is that number for O(wal_dir); none if it shares the volume of O(data_dir).
-    - RV(ignore:mount_points) are those of O(data_dir), O(wal_dir), RV(ignore:wal_dirs) and RV(ignore:other_data_dir) that are mount points, which cannot be
-      renamed.
+    - RV(ignore:mount_points) are those of O(data_dir), C(member/wal) in it, O(wal_dir), RV(ignore:wal_dirs) and RV(ignore:other_data_dir) that are mount
+      points, which cannot be renamed.
     - RV(ignore:configured_peer_url) is the peer URL in O(config_file); RV(ignore:other_data_dir) is the data dir there if it differs from
       O(data_dir) and contains a member. Both are none otherwise.
     - RV(ignore:other_identity) is the member that wrote the newest WAL segment below RV(ignore:other_data_dir), in the format of RV(ignore:identity).
@@ -835,7 +835,8 @@ def gather(module: AnsibleModule) -> dict[str, Any]:
         identity = read_identity(member["wal_dirs"])
         space = free_space.space_facts(asked["data_dir"], asked["wal_dir"])
         facts["member"] = {**member, **space, "identity": identity, **configured_facts(config, asked["data_dir"])}
-        folders = [asked["data_dir"], asked["wal_dir"], facts["member"]["other_data_dir"], *member["wal_dirs"]]
+        own = [asked["data_dir"], os.path.join(asked["data_dir"], "member", "wal")]
+        folders = [*own, asked["wal_dir"], facts["member"]["other_data_dir"], *member["wal_dirs"]]
         facts["member"]["mount_points"] = mounts.fixed_paths(filter(None, folders), mounts.read_mounts())
         facts["member"]["cluster_version"] = read_cluster_version(database_path(asked["data_dir"])) or None
     if asked["unit"] and facts["systemd"]["running"]:

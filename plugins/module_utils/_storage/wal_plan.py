@@ -89,6 +89,9 @@ def wal_problem(
             f"the member's write-ahead log is behind a link, {dirs[0]}, and would have to move to {target}: stop etcd and put the real folder in the place "
             "of the link, or leave etcd_storage_wal_device and etcd_wal_dir as they were before."
         )
+    fixed = _mount_problem(pending_wal_move(host, data_dir, wal_dir), member.get("mount_points", []))
+    if fixed:
+        return fixed
     if member.get("db_size") is None and dirs:
         # The first start of a new cluster may be repeated, since its log is complete.
         return None if recovery == "" else _database_problem(dirs[0], data_dir, recovery, blank)
@@ -109,6 +112,18 @@ def wal_problem(
         f"the member has a database in {data_dir}, but no write-ahead log in {target}: it would start without its "
         f"history.{outdated} If the log is on another volume, mount it; if it is lost, {recovery or _without_cluster(data_dir)}."
     )
+
+
+def _mount_problem(move: Mapping[str, Any], mount_points: Sequence[str]) -> str | None:
+    """Return why a move cannot rename its folders, None if it can or if there is none. A mount point cannot be renamed."""
+    if move.get("pending") and move["source"] in mount_points:
+        return (
+            f"{move['source']} is a mount point and cannot be renamed, so the log cannot move to {move['target']}: stop etcd, and move the files there "
+            "yourself."
+        )
+    if move.get("pending") and move["target"] in mount_points:
+        return f"{move['target']} is a mount point and cannot be replaced by the log: set etcd_wal_dir to a folder below it."
+    return None
 
 
 def _without_cluster(folder: str) -> str:

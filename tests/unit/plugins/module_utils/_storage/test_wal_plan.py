@@ -77,6 +77,29 @@ def test_move_of_a_log_behind_a_link_is_refused() -> None:
     assert volumes.plan_volumes(host, [], "/var/lib/etcd/data", "")["problems"] == []
 
 
+@pytest.mark.parametrize(
+    ("mount_points", "problem"),
+    [
+        (
+            [DATA_LOG],
+            f"{DATA_LOG} is a mount point and cannot be renamed, so the log cannot move to {OWN_LOG}: stop etcd, and move the files there yourself.",
+        ),
+        (
+            [OWN_LOG],
+            f"{OWN_LOG} is a mount point and cannot be replaced by the log: set etcd_wal_dir to a folder below it.",
+        ),
+        (["/var/lib/etcd/data"], None),
+    ],
+)
+def test_a_log_does_not_move_from_or_to_a_mount_point(mount_points: list[str], problem: str | None) -> None:
+    """The move renames both folders. It would end half-way, with a member that is stopped."""
+    member = {"present": True, "db_size": 1, "wal_dirs": [DATA_LOG], "mount_points": mount_points}
+    problems = volumes.plan_volumes({"member": member}, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
+    assert problems == ([problem] if problem else [])
+    if mount_points == [DATA_LOG]:
+        assert volumes.plan_volumes({"member": member}, [], "/var/lib/etcd/data", "")["problems"] == []
+
+
 def test_database_without_its_log_is_refused() -> None:
     host = {"member": {"present": True, "db_size": 1, "wal_dirs": []}}
     (problem,) = volumes.plan_volumes(host, [], "/var/lib/etcd/data", OWN_LOG)["problems"]
