@@ -212,6 +212,22 @@ def replaced_problems(names: Mapping[str, Sequence[str]], request: Request) -> l
     return problems
 
 
+def kept_problems(plans: Mapping[str, Mapping[str, Any]], request: Request) -> list[str]:
+    """Return a problem for each name to remove whose host is in the inventory, unless another cluster removes a member of that name.
+
+    plans: by cluster, as variables of Ansible.
+    """
+    removing = {cluster: {removal["name"] for removal in one["removes"]} for cluster, one in plans.items()}
+    advice = ", or, if a member of another cluster is meant, give its id, or choose that cluster with --limit"
+    return [
+        f"cluster {cluster}: etcd_scale_remove names {name}, whose host is still in the inventory; take it out of the group first"
+        f"{advice if len(plans) > 1 else ''}"
+        for cluster, one in plans.items()
+        for name in request.remove
+        if name in one["kept"] and (name in removing[cluster] or not any(name in names for names in removing.values()))
+    ]
+
+
 def _plan_removals(
     result: Plan,
     leaving: Sequence[Mapping[str, Any]],
@@ -229,7 +245,7 @@ def _plan_removals(
         join = result.joins.get(host["host"]) if host else None
         if join and join.remove and member["role"] != "learner" and not obstacles.is_healthy(member):
             result.removes.append(Removal(member["id"], member["name"] or member["id"], before_joins=True))
-    kept = {str(host["name"]) for host in matched.values()}
+    kept = result.kept = sorted(str(host["name"]) for host in matched.values())
     for member in leaving:
         name = member["name"] or member["id"]
         if name in request.remove or member["id"] in request.remove:
@@ -244,8 +260,3 @@ def _plan_removals(
                 f"{where}: its {kind} {shown} is not in the inventory. To remove it, add "
                 f'-e \'{{"etcd_scale_remove": ["{given}"]}}\'; to keep it, put its host into the inventory'
             )
-    result.problems += [
-        f"{where}: etcd_scale_remove names {name}, whose host is still in the inventory; take it out of the group first"
-        for name in request.remove
-        if name in kept
-    ]

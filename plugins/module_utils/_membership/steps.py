@@ -39,7 +39,8 @@ class Removal:
 class Plan:
     """Joins by host and removals, each in their order, the steps in words, and all problems.
 
-    cluster_id: of the cluster that the plan is for. database: the bytes of the database that a new member receives.
+    kept: the names of the members whose hosts are in the inventory. cluster_id: of the cluster that the plan is for. database: the bytes of the database
+    that a new member receives.
     """
 
     joins: dict[str, Join] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Plan:
     actor: str = ""
     lines: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
     cluster_id: str = ""
     database: int = 0
 
@@ -100,7 +102,9 @@ def describe(plan: Plan, view: Mapping[str, Any], hosts: Sequence[Mapping[str, A
     ]
     gone = [name for name in request.remove if not any(name in (removal.name, removal.id) for removal in plan.removes)]
     lines += [f"Step {number}: {step}" for number, step in enumerate(steps, 1)] or ["No member joins or leaves"]
-    return lines + [f"{name} is not a member of this cluster" for name in gone]
+    return lines + [
+        f"{name} {'stays a member' if name in plan.kept else 'is not a member'} of this cluster" for name in gone
+    ]
 
 
 def _state(member: Mapping[str, Any]) -> str:

@@ -83,6 +83,8 @@ def form_clusters(members: Sequence[Host], absent: Iterable[Mapping[str, Any]] =
     for group in groups:
         result[group.cluster], found = _form_cluster(group)
         problems += found
+    plans = {cluster: formed["membership"] for cluster, formed in result.items() if "membership" in formed}
+    problems += plan.kept_problems(plans, request)
     if problems:
         raise TopologyError("; ".join(problems))
     return result

@@ -203,6 +203,38 @@ def test_names_to_replace_are_in_one_cluster():
     assert shared == "etcd_replace names n2, which the clusters a, b have; choose one with --limit"
 
 
+IN_THE_INVENTORY = (
+    "cluster {}: etcd_scale_remove names {}, whose host is still in the inventory; take it out of the group first"
+)
+OF_ANOTHER = ", or, if a member of another cluster is meant, give its id, or choose that cluster with --limit"
+
+
+@pytest.mark.parametrize(
+    ("clusters", "remove", "problems"),
+    [
+        # The names of the hosts that are kept, and of the members that are removed, by cluster.
+        ({"c": ("n1 n2 n3", "")}, ["n3"], [IN_THE_INVENTORY.format("c", "n3")]),
+        ({"c": ("n1 n2 n3", "n4")}, ["n4"], []),
+        ({"a": ("n1 n2 n3", "n4 n5"), "b": ("n1 n2 n3 n4 n5", "")}, ["n4", "n5"], []),
+        (
+            {"a": ("n1 n2 n3", "n4"), "b": ("n1 n2 n3 n4 n5", "")},
+            ["n4", "n5"],
+            [IN_THE_INVENTORY.format("b", "n5") + OF_ANOTHER],
+        ),
+        ({"a": ("n1 n2 n3", ""), "b": ("n1 n2 n3 n4", "")}, ["n4"], [IN_THE_INVENTORY.format("b", "n4") + OF_ANOTHER]),
+        # Cluster b would remove a namesake of the member that it keeps.
+        ({"a": ("n1", "n4"), "b": ("n1 n4", "n4")}, ["n4"], [IN_THE_INVENTORY.format("b", "n4") + OF_ANOTHER]),
+    ],
+)
+def test_names_to_remove_are_not_in_the_inventory(clusters, remove, problems):
+    """Members of two clusters may have the same name, and one of them leaves."""
+    plans = {
+        cluster: {"kept": kept.split(), "removes": [{"id": f"id-{name}", "name": name} for name in removed.split()]}
+        for cluster, (kept, removed) in clusters.items()
+    }
+    assert membership_plan.kept_problems(plans, Request(remove=remove)) == problems
+
+
 def test_the_plan_in_words():
     lines = plan((*THREE, member("n9")), [*own("n1", "n2", "n3"), host("n4"), host("n5")], remove=["n9"]).lines
     assert lines == [

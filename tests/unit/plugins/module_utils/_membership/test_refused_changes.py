@@ -118,12 +118,6 @@ REFUSED = {
         {"replace": ["n1"], "replace_healthy": True},
         "no voting member would remain",
     ),
-    "removal of a member in the inventory": (
-        THREE,
-        own("n1", "n2", "n3"),
-        {"remove": ["n3"]},
-        "etcd_scale_remove names n3, whose host is still in the inventory",
-    ),
     "removal that costs quorum": (
         DEAD,
         own("n1", "n2"),

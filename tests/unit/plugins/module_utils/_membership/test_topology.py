@@ -246,6 +246,42 @@ def test_each_cluster_of_a_request_has_its_own_release():
     ]
 
 
+def test_a_member_leaves_one_of_two_clusters_with_the_same_names():
+    """The hosts differ in their domain, and the names of the members do not."""
+
+    def hosts(cluster, octet, *names):
+        answer = answered("n1", "n2", "n3", "n4")
+        for entry in answer["members"]:
+            for urls in ("peer_urls", "client_urls"):
+                entry[urls] = [url.replace("10.0.0.", f"10.0.{octet}.") for url in entry[urls]]
+        return [
+            {
+                **member(
+                    name,
+                    cluster=cluster,
+                    has_data=True,
+                    view=answer,
+                    identity={"member_id": f"id-{name}", "cluster_id": "cafe"},
+                ),
+                "host": f"{name}.{cluster}",
+                "address": f"10.0.{octet}.{name[-1]}",
+            }
+            for name in names
+        ]
+
+    both = [*hosts("a", 1, "n1", "n2", "n3"), *hosts("b", 2, "n1", "n2", "n3", "n4")]
+    formed = topology.form_clusters(with_request(both, remove=["n4"], allow_even=True, version="3.7.3"))
+    assert [one["name"] for one in formed["a"]["membership"]["removes"]] == ["n4"]
+    assert formed["b"]["membership"]["pending"] is False
+    assert formed["b"]["membership"]["lines"][-1] == "n4 stays a member of this cluster"
+    alone = with_request(hosts("b", 2, "n1", "n2", "n3", "n4"), remove=["n4"], version="3.7.3")
+    with pytest.raises(
+        topology.TopologyError,
+        match=r"etcd_scale_remove names n4, whose host is still in the inventory; take it out of the group first$",
+    ):
+        topology.form_clusters(alone)
+
+
 def test_without_a_request_the_error_names_the_playbooks():
     hosts = [member("n1", has_data=True, view=answered("n1")), member("n2")]
     with pytest.raises(
