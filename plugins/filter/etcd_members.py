@@ -79,9 +79,19 @@ def etcd_quorum_problem(hosts: Mapping[str, Mapping[str, Any]], cluster: Mapping
 
 def etcd_aside_problem(mount_points: Sequence[str], data_dir: str, wal_dirs: Sequence[str]) -> str:
     """Return why the data of a member cannot be moved aside; documented in the YAML file of its name."""
-    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import aside
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import retirement
 
-    return aside.aside_problem(mount_points, data_dir, wal_dirs)
+    return retirement.aside_problem(mount_points, data_dir, wal_dirs)
+
+
+def etcd_unfound_members(
+    clusters: Iterable[Mapping[str, Any]], hosts: Mapping[str, str], given: Sequence[str]
+) -> list[str]:
+    """Return the removed members whose hosts are unknown; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._membership import retirement
+
+    removals = [removal for one in clusters for removal in one.get("membership", {}).get("removes", [])]
+    return retirement.unfound_members(removals, hosts, given)
 
 
 class FilterModule:
@@ -98,4 +108,5 @@ class FilterModule:
             "etcd_expired_hosts": etcd_expired_hosts,
             "etcd_quorum_problem": etcd_quorum_problem,
             "etcd_aside_problem": etcd_aside_problem,
+            "etcd_unfound_members": etcd_unfound_members,
         }

@@ -28,8 +28,7 @@ def play_of_playbook(name: str = "Retire the hosts of removed members") -> tuple
     loader = DataLoader()
     plays = loader.load_from_file(str(PLAYBOOK), trusted_as_template=True)
     play = next(play for play in plays if play["name"] == name)
-    [task] = play["tasks"]
-    return loader, play, task
+    return loader, play, play["tasks"][0]
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=["a list", "commas", "commas and blanks", "not set"])
@@ -60,6 +59,9 @@ def holds(templar: Templar, conditions: list[Any]) -> bool:
         ([LEARNER], "app-1", None, False),
         ([LEARNER], "etcd-4", MEMBER, False),
         ([LEARNER, "etcd-4"], "etcd-4", MEMBER, True),
+        # The host lost the etcd_name of its group.
+        (["etcd-5"], "etcd-5.example.com", LEARNER, True),
+        (["etcd-5"], "app-5.example.com", LEARNER, False),
     ],
 )
 def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
@@ -71,6 +73,7 @@ def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
         **play["vars"],
         "ansible_check_mode": False,
         "inventory_hostname": host,
+        "inventory_hostname_short": host.partition(".")[0],
         "etcd_retire": given,
         "groups": {"etcd_targets": ["etcd-1"]},
         "hostvars": {
@@ -164,6 +167,24 @@ def test_a_member_is_not_removed_if_its_host_cannot_be_retired(tmp_path: Path) -
     hosts["etcd-5"] = {**host, "etcd_data_dir": "/srv/etcd/data"}
     output = check_retirement(tmp_path, hosts, [MEMBER], [MEMBER])
     assert "goes on" in output and "failed=1" not in output, output
+
+
+def test_a_removed_member_without_a_known_host_is_named(tmp_path: Path) -> None:
+    """Its machine may still run etcd. The hosts lost the variables of the group that they left."""
+    plays = yaml.safe_load(PLAYBOOK.read_text())
+    [play] = [one for one in plays if one["name"] == "Retire the hosts of removed members"]
+    play |= {"become": False, "tasks": play["tasks"][1:]}
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    removes = [{"name": "etcd-4", "id": MEMBER}, {"name": "etcd-5", "id": LEARNER}]
+    targets = {"etcd-1": {"etcd_clusters": {"etcd": {"membership": {"removes": removes}}}}}
+    others = {"etcd-5.example.com": {}, "app-1": {"etcd_name": "{{ 'web' }}"}}
+    groups = {"all": {"children": {"etcd_targets": {"hosts": targets}, "others": {"hosts": others}}}}
+    (tmp_path / "hosts.yml").write_text(yaml.safe_dump(groups))
+    command = ["ansible-playbook", "-c", "local", "-i", str(tmp_path / "hosts.yml"), str(tmp_path / "play.yml"), "-e"]
+    command.append(json.dumps({"etcd_scale_remove": ["etcd-4", "etcd-5"]}))
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"No host of this run is known as that of etcd-4 ({MEMBER}). If the machine" in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize("installed", ["with metrics", "without metrics", "never"])

@@ -19,7 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.quota import full_quota_problem
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
-from ansible_collections.etcdops.headroom.plugins.module_utils._membership.aside import aside_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._membership.retirement import aside_problem
 
 # The cluster writes during the transfer.
 GROWTH_DIVISOR = 10

@@ -33,6 +33,10 @@ def test_hosts() -> None:
     down = {"unit": {"active_state": "failed"}, "mounts": {}}
     assert FILTERS["etcd_quorum_problem"]({"n1": down}, {}) == ""
     assert FILTERS["etcd_aside_problem"](["/data"], "/data", []).startswith("/data is a mount point")
+    removed = [{"membership": {"removes": [{"name": "n4", "id": "beef"}, {"name": "n5", "id": "cafe"}]}}, {}]
+    unfound = FILTERS["etcd_unfound_members"]
+    assert unfound(iter(removed), {"n5.example.com": ""}, ["n4", "n5"]) == ["n4 (beef)"]
+    assert unfound(removed, {"n5": "", "app-1": "n4"}, ["n4", "n5"]) == unfound(removed, {}, ["beef", "cafe"]) == []
     variables = {"_etcd_member_group": "etcd", "etcd_member": {"cluster": "etcd"}}
     absent = FILTERS["etcd_absent_hosts"](["n1"], {"n1": variables, "n2": {}}, {"etcd": ["n1", "n2"]})
     assert absent == [{"host": "n2", "cluster": "etcd"}]
