@@ -153,7 +153,7 @@ def _try_once(
             outcome = defragment_member(request, connection, name, lease_keeper)
             # Without a lock, another member may have started since the last look.
             return outcome, lease_keeper is not None or not outcome.transient
-    except lock.LockBusyError as error:
+    except lock.TransientLockError as error:
         return skipped_outcome(view, name, Verdict(False, str(error), transient=True)), False
 
 

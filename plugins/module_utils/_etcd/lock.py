@@ -22,6 +22,11 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.answers import (
+    may_pass,
+    request_anywhere,
+    was_received,
+)
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
     failure_reason,
@@ -42,7 +47,15 @@ class LockError(ValueError):
     """The lock cannot be acquired or read; the text says why."""
 
 
-class LockBusyError(LockError):
+class TransientLockError(LockError):
+    """The lock may be available later. received: whether a member accepted the connection."""
+
+    def __init__(self, text: str, *, received: bool = True) -> None:
+        super().__init__(text)
+        self.received = received
+
+
+class LockBusyError(TransientLockError):
     """Another holder has the lock: ``held``, if it is known."""
 
     def __init__(self, text: str, held: HeldLock | None = None) -> None:
@@ -92,7 +105,7 @@ class HeldLock:
 
 def read_lock(connection: Connection, endpoints: list[str]) -> HeldLock | None:
     """Return the lock and its holder, None if nobody holds it. Raises LockError or EtcdctlError."""
-    return parse_lock(_output_of(run_etcdctl(connection, endpoints, "get", KEY), "reading the lock"))
+    return parse_lock(_output_of(request_anywhere(connection, endpoints, "get", KEY), "reading the lock"))
 
 
 def parse_lock(text: str) -> HeldLock | None:
@@ -127,9 +140,9 @@ def acquire_lock(
     """Acquire the lock for ``ttl`` seconds. Returns the id of its lease in hexadecimal.
 
     again: take it over from an earlier attempt of the same holder. ended_play: take it over from this play, which has ended.
-    Raises LockBusyError, NoSpaceError, LockError or EtcdctlError; the lock is not held then.
+    Raises TransientLockError, LockBusyError, NoSpaceError, LockError or EtcdctlError; the lock is not held then.
     """
-    answer = run_etcdctl(connection, endpoints, "lease", "grant", str(ttl))
+    answer = request_anywhere(connection, endpoints, "lease", "grant", str(ttl))
     _raise_without_writes(answer)
     lease = format(int(_json(_output_of(answer, "granting a lease for the lock"))["ID"]), "x")
     taken = False
@@ -138,13 +151,13 @@ def acquire_lock(
         if held is not None and ((again and held.holder == holder) or (ended_play and held.holder.play == ended_play)):
             old, held = held, _write_key(connection, endpoints, holder, lease, held.revision, clock)
             if held is None:
-                run_etcdctl(connection, endpoints, "lease", "revoke", old.lease)
+                request_anywhere(connection, endpoints, "lease", "revoke", old.lease)
         if held is not None:
             raise LockBusyError(str(held), held)
         taken = True
     finally:
         if not taken:
-            run_etcdctl(connection, endpoints, "lease", "revoke", lease)
+            request_anywhere(connection, endpoints, "lease", "revoke", lease)
     return lease
 
 
@@ -152,7 +165,7 @@ def _write_key(
     connection: Connection, endpoints: list[str], holder: Holder, lease: str, revision: int, clock: Callable[[], float]
 ) -> HeldLock | None:
     """Write the key if its mod revision equals ``revision`` (0: if it does not exist). Returns another holder's lock."""
-    answer = run_etcdctl(connection, endpoints, "txn", text=lock_transaction(holder, lease, revision, clock()))
+    answer = request_anywhere(connection, endpoints, "txn", text=lock_transaction(holder, lease, revision, clock()))
     _raise_without_writes(answer)
     data = _json(_output_of(answer, "acquiring the lock"))
     if data.get("succeeded"):
@@ -162,7 +175,9 @@ def _write_key(
     pairs = (inner.get("ResponseRange") or inner.get("response_range") or {}).get("kvs") or []
     if not pairs:
         raise LockBusyError("another holder acquired or released the cluster's lock at this moment")
-    return _held(pairs[0])
+    held = _held(pairs[0])
+    # A member that did not answer in time has written the key nevertheless.
+    return None if held.lease == lease else held
 
 
 def lock_transaction(holder: Holder, lease: str, revision: int, now: float) -> str:
@@ -174,7 +189,7 @@ def lock_transaction(holder: Holder, lease: str, revision: int, now: float) -> s
 
 def remaining_seconds(connection: Connection, endpoints: list[str], lease: str) -> int:
     """Return the seconds until a lease (an id in hexadecimal) expires, 0 if it has. Raises LockError."""
-    answer = run_etcdctl(connection, endpoints, "lease", "timetolive", lease)
+    answer = request_anywhere(connection, endpoints, "lease", "timetolive", lease)
     return max(int(_json(_output_of(answer, "reading the lock's lease")).get("ttl", 0)), 0)
 
 
@@ -185,7 +200,7 @@ def release_lock(connection: Connection, endpoints: list[str], lease: str, patie
     """
     deadline = time.monotonic() + patience
     while True:
-        answer = run_etcdctl(connection, endpoints, "lease", "revoke", lease)
+        answer = request_anywhere(connection, endpoints, "lease", "revoke", lease)
         if answer.returncode == 0 or "lease not found" in answer.stderr:
             return
         if time.monotonic() >= deadline:
@@ -254,15 +269,17 @@ def hold_lock(
 ) -> Iterator[LeaseKeeper]:
     """Hold the lock while the block runs, after waiting up to ``wait`` seconds for it.
 
+    Errors that pass, such as those of a member that is being defragmented, are waited for too, unless no member is reachable at first.
     Call the keeper's ``check`` before each step that needs the lock. Raises what ``acquire_lock`` raises.
     """
-    deadline = time.monotonic() + wait
+    deadline, received = time.monotonic() + wait, False
     while True:
         try:
             lease = acquire_lock(connection, endpoints, holder, ttl)
             break
-        except LockBusyError:
-            if time.monotonic() >= deadline:
+        except TransientLockError as error:
+            received = received or error.received
+            if not received or time.monotonic() >= deadline:
                 raise
         time.sleep(POLL_SECONDS)
     keeper = LeaseKeeper(connection, endpoints, lease, ttl)
@@ -277,7 +294,8 @@ def hold_lock(
 
 def _output_of(answer: ProcessResult, what: str) -> str:
     if answer.returncode != 0:
-        raise LockError(f"{what}: {failure_reason(answer)}")
+        text = f"{what}: {failure_reason(answer)}"
+        raise TransientLockError(text, received=was_received(answer)) if may_pass(answer) else LockError(text)
     return answer.stdout
 
 

@@ -188,6 +188,23 @@ def test_a_problem_that_lasts_ends_the_run_with_its_reason(
     assert abs(simulation.now - began - rolling.GRACE_SECONDS) < 2 * rolling.POLL_SECONDS
 
 
+def test_a_lock_request_without_an_answer_is_repeated(
+    simulate: Callable[..., Simulation], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another host's member is defragmented since the last look."""
+    simulation, errors = simulate(), ["granting a lease for the lock: context deadline exceeded"] * 2
+
+    @contextlib.contextmanager
+    def hold_lock(*_arguments: object) -> Iterator[None]:
+        if errors:
+            raise lock.TransientLockError(errors.pop())
+        yield None
+
+    monkeypatch.setattr(rolling, "_hold_lock", hold_lock)
+    (outcome,) = rolling.run_defrag(LOCAL, NOWHERE)
+    assert (outcome.result, simulation.done, errors) == ("done", ["m1"], [])
+
+
 def test_check_mode_and_a_run_without_a_wait_look_once(simulate: Callable[..., Simulation]) -> None:
     for check, wait, end in ((True, 3600, ""), (False, 0, " (waited 0 s)")):
         simulation = simulate(faults={"m1": (0, 9999, NO_STATUS)})
