@@ -127,8 +127,7 @@ def skip_verdict(cluster: Cluster, name: str, thresholds: Thresholds) -> Verdict
         return Verdict(False, cluster.unreachable, transient=True)
     this = cluster.member(name)
     if this is None:
-        names = ", ".join(member.name or member.id for member in cluster.members)
-        return Verdict(False, f"the cluster has no member named {name!r}; its members are {names}")
+        return Verdict(False, cluster.absence(name))
     if not this.votes:
         return Verdict(False, f"{name} is a learner, which is not defragmented until it votes", settled=True)
     if this.db_size is None:

@@ -89,6 +89,11 @@ class Cluster:
         """Return the member of this name, or None."""
         return next((member for member in self.members if member.name == name), None)
 
+    def absence(self, name: str) -> str:
+        """Return the error of a name that no member has. A member that never started has no name, and its id is listed."""
+        names = ", ".join(member.name or member.id for member in self.members)
+        return f"the cluster has no member named {name!r}; its members are {names}"
+
     def has_alarm(self, kind: str) -> bool:
         """Return whether an alarm (NOSPACE, CORRUPT) is set for any member."""
         return any(alarm["type"] == kind for alarm in self.alarms)

@@ -37,8 +37,7 @@ def drain_verdict(cluster: Cluster, name: str, prefer: list[str], max_lag: int) 
         return _refuse(cluster.unreachable, True)
     this = cluster.member(name)
     if this is None:
-        names = ", ".join(member.name or member.id for member in cluster.members)
-        return _refuse(f"the cluster has no member named {name!r}; its members are {names}")
+        return _refuse(cluster.absence(name))
     if cluster.corruption:
         return _refuse(cluster.corruption)
     others = [member for member in cluster.members if member.votes and member is not this]

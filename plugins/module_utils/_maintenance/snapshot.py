@@ -47,6 +47,9 @@ def run(config: Config, check: bool) -> dict[str, Any]:
     if not _is_due(newest, window, time.time()):
         return _skipped_record(newest)
     cluster, _answered_by = observe_cluster(config.connection, config.endpoints)
+    if cluster.members and cluster.member(config.member) is None:
+        # The others would take this backup for theirs, and it goes with this host.
+        raise ValueError(f"{cluster.absence(config.member)}: if it was removed, stop the timers on this host")
     if check:
         return _predict(config, cluster, newest)
     deadline = time.monotonic() + (YIELD_SECONDS if should_yield(cluster, config.member) else 0)

@@ -10,6 +10,7 @@ import copy
 import hashlib
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -113,6 +114,20 @@ def config_with_copies(folder: Path) -> Config:
     (folder / "state").mkdir()
     data["snapshot"].update(directory=str(folder / "backups"), copy_dir=str(folder / "share"))
     return parse_config(data)
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_the_host_of_a_removed_member_takes_no_backup(
+    tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch, check: bool
+) -> None:
+    """The others would take its backup for theirs, and it would go with the host."""
+    config = config_with_copies(tmp_path)
+    cluster = Cluster("75cf", "", [member("m8", "follower"), member("m9", "leader")], Quorum(2, 2, 2, True), [])
+    monkeypatch.setattr(maintenance_snapshot, "observe_cluster", lambda *_arguments: (cluster, "m9"))
+    reason = f"the cluster has no member named {config.member!r}; its members are m8, m9: if it was removed, stop the timers on this host"
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        maintenance_snapshot.run(config, check=check)
+    assert steps == []
 
 
 def test_copies_are_made_without_the_lock(tmp_path: Path, steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
