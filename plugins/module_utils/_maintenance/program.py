@@ -10,14 +10,17 @@ share one implementation. The hosts agree through the cluster on which of them a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.locks import wait_for_lock
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.signals import exit_on_signals
 from ansible_collections.etcdops.headroom.plugins.module_utils._defrag.limit import restore_limit
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.lock import LockError, read_lock
@@ -33,6 +36,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance impo
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.metrics import write_metrics
 
+# Longer than an operation takes to write its record and the metrics.
+_WRITE_SECONDS = 20.0
 # Each returns a record without the entries that ``run_operation`` adds, and raises ValueError or OSError.
 _OPERATIONS: dict[str, Callable[[Config, bool], dict[str, Any]]] = {
     "defrag": defrag.run,
@@ -126,17 +131,29 @@ def _cause(operation: str, error: BaseException) -> str:
 
 def _save(config: Config, record: dict[str, Any]) -> dict[str, Any]:
     """Save a record and the metrics. Returns the record, which has failed if they could not be written."""
-    # Each on its own: the record is needed most where the metrics cannot be written.
-    for what, write in (
-        ("record", lambda: maintenance_records.save_record(config.state_dir, record)),
-        ("metrics", lambda: write_metrics(config)),
-    ):
-        try:
-            write()
-        except OSError as error:
-            record["result"] = "failed"
-            record["reason"] += f"; its {what} could not be written: {error.filename}: {error.strerror}"
+    with _one_writer(config.state_dir):
+        # Each on its own: the record is needed most where the metrics cannot be written.
+        for what, write in (
+            ("record", lambda: maintenance_records.save_record(config.state_dir, record)),
+            ("metrics", lambda: write_metrics(config)),
+        ):
+            try:
+                write()
+            except OSError as error:
+                record["result"] = "failed"
+                record["reason"] += f"; its {what} could not be written: {error.filename}: {error.strerror}"
     return record
+
+
+@contextlib.contextmanager
+def _one_writer(folder: str) -> Iterator[None]:
+    """Keep other operations from writing the metrics, which are of all records, until the block has ended, if they do so in time."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # saving the record reports it
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            wait_for_lock(handle, _WRITE_SECONDS)
+        yield
 
 
 def describe_status(config: Config) -> list[str]:

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import program, records
+from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import metrics, program, records
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config, parse_config
 
 CONFIG: dict[str, Any] = json.loads((Path(__file__).parent.parent / "fixtures" / "maintenance.json").read_text())
@@ -86,6 +87,31 @@ def test_a_run_that_is_ended_leaves_a_failed_record(
     assert json.loads(capsys.readouterr().out)["reason"] == saved["reason"]
     failed = 'headroom_maintenance_last_run_failed{cluster="example",member="m0",operation="drill"} 1'
     assert failed in (tmp_path / "headroom.prom").read_text()
+
+
+def test_operations_that_end_at_once_leave_the_metrics_of_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that began to write the file first has not seen the record of the other."""
+    data = {**CONFIG, "state_dir": str(tmp_path), "metrics_dir": str(tmp_path)}
+    for name in ("drill", "integrity"):
+        data[name] = {**CONFIG[name], "enabled": True}
+        monkeypatch.setitem(
+            program._OPERATIONS, name, lambda _config, _check: {"result": "failed", "reason": "x", "settled": False}
+        )
+    other = threading.Thread(target=program.run_operation, args=("integrity", parse_config(data), False))
+
+    def expiry_times(_folder: str) -> dict[str, float]:
+        """The records have been read, and the file has not been written."""
+        if threading.current_thread() is not other:
+            other.start()
+            other.join(2)
+        return {}
+
+    monkeypatch.setattr(metrics, "expiry_times", expiry_times)
+    program.run_operation("drill", parse_config(data), check=False)
+    other.join(60)
+    text = (tmp_path / "headroom.prom").read_text()
+    for name in ("drill", "integrity"):
+        assert f'headroom_maintenance_last_run_failed{{cluster="example",member="m0",operation="{name}"}} 1' in text
 
 
 @pytest.mark.parametrize("code", [None, 0])
