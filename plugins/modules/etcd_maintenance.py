@@ -142,6 +142,7 @@ import os
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import errors_name
 from ansible_collections.etcdops.headroom.plugins.module_utils._host import systemd
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, timer_changes
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import Config
@@ -154,7 +155,7 @@ def write_file(module: AnsibleModule, path: str, text: str, mode: int) -> None:
     """Write a file atomically, and create its directories."""
     os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
     temporary = os.path.join(module.tmpdir, "file")
-    with open(temporary, "w", encoding="utf-8") as stream:
+    with errors_name(temporary), open(temporary, "w", encoding="utf-8") as stream:
         stream.write(text)
     os.chmod(temporary, mode)
     module.atomic_move(temporary, path)

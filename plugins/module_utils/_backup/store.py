@@ -23,7 +23,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import owned_folder
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.durations import format_utc, parse_utc
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import sync_path
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.files import errors_name, sync_path
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.locks import wait_for_lock
 
 METADATA = ".json"
@@ -320,7 +320,7 @@ def write_drill(path: str, text: str) -> None:
 
 def _write(path: str, text: str) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+    with errors_name(path), os.fdopen(handle, "w", encoding="utf-8") as stream:
         stream.write(text)
         stream.flush()
         os.fsync(stream.fileno())

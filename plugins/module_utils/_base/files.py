@@ -11,6 +11,7 @@ import hashlib
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 
 CHUNK_BYTES = 1 << 20
 # As many symbolic links as Linux follows.
@@ -110,6 +111,17 @@ def sync_and_drop_cache(path: str) -> None:
     drop_page_cache(path)
 
 
+@contextlib.contextmanager
+def errors_name(path: str) -> Iterator[None]:
+    """Add the path to an OSError of the block that names no file: that of a write, unlike that of an open."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = path
+        raise
+
+
 def write_as_new(path: str, content: str | bytes) -> None:
     """Write a file atomically, with the mode that a new file of this process would have. Raises OSError."""
     umask = os.umask(0)
@@ -125,7 +137,7 @@ def write_atomically(path: str, content: str | bytes, mode: int = 0o644) -> None
     folder, name = os.path.split(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with errors_name(path), os.fdopen(handle, "wb") as stream:
             stream.write(content.encode() if isinstance(content, str) else content)
             os.fchmod(stream.fileno(), mode)
         os.replace(temporary, path)

@@ -327,6 +327,17 @@ def test_newest_drilled_snapshot_is_kept() -> None:
     ]
 
 
+def test_a_drill_record_on_a_full_disk_is_reported_with_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error of a write names no file, unlike that of an open."""
+    opened = os.open
+    monkeypatch.setattr(os, "open", lambda _path, flags, *_mode: opened("/dev/full", flags & ~(os.O_CREAT | os.O_EXCL)))
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        store.write_drill(str(tmp_path / "etcd.db"), "{}")
+    assert str(caught.value.filename).startswith(f"{tmp_path}/etcd.db.")
+
+
 def test_drill_record(tmp_path: Path) -> None:
     path = put(tmp_path, "etcd-20261121T101500Z.db")
     assert not store.scan_directory(str(tmp_path), "etcd")[0].drilled

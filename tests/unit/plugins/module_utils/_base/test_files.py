@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,15 @@ def test_write_atomically_replaces_content_and_mode(tmp_path: Path, content: str
     files.write_atomically(str(path), content, mode)
     assert path.read_text() == "new\n"
     assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_full_disk_is_reported_with_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of a write names no file, unlike that of an open."""
+    full = str(tmp_path / "temporary")
+    monkeypatch.setattr(tempfile, "mkstemp", lambda **_options: (os.open("/dev/full", os.O_WRONLY), full))
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        files.write_atomically(str(tmp_path / "file"), "text")
+    assert caught.value.filename == str(tmp_path / "file")
 
 
 def test_write_atomically_leaves_nothing_behind_when_it_fails(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._host import fsta
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import installation, metrics, sources
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import parse_config
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.loaded_sources import program_sources
+from ansible_collections.etcdops.headroom.plugins.modules import etcd_maintenance
 
 # Prints what the module would install, and what the program alone imports.
 LISTING = """
@@ -50,6 +52,15 @@ def install(folder: Path) -> Path:
         path.write_text(text)
         path.chmod(mode)
     return launcher
+
+
+def test_a_full_disk_is_reported_with_the_path(tmp_path: Path) -> None:
+    """The error of a write names no file, unlike that of an open."""
+    (tmp_path / "file").symlink_to("/dev/full")
+    module = SimpleNamespace(tmpdir=str(tmp_path))
+    with pytest.raises(OSError, match="No space left on device") as caught:
+        etcd_maintenance.write_file(module, str(tmp_path / "lib" / "program.py"), "text", 0o644)
+    assert caught.value.filename == str(tmp_path / "file")
 
 
 def test_the_launcher_finds_the_installed_modules_only(tmp_path: Path) -> None:
