@@ -138,6 +138,7 @@ def defragment_member(
     if outcome.result == "done":
         try:
             outcome.disarmed = _disarm(request, connection, after)
+            outcome.reason += "; disarmed the alarm NOSPACE" if outcome.disarmed else ""
         except ValueError as error:
             outcome.reason += f"; {error}"
         more = [member for member in decision.defrag_order(after.cluster, request.thresholds) if member.name != name]

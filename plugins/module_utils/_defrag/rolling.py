@@ -39,7 +39,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.cluster_vie
     observe_cluster,
     view_cluster,
 )
-from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import NOSPACE, Connection
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import DISARM_BELOW
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import CORRUPT, NOSPACE, Connection
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.member_metrics import MemberMetrics
 
 OPERATION = "defragmentation"
@@ -260,6 +261,11 @@ def _predict(request: Request, view: ClusterView, name: str, earlier: list[str],
     limit = raised_limit(request, view, this)
     if limit:
         reason += f"; its memory limit would be {format_size(limit)} during that time"
+    if view.cluster.has_alarm(NOSPACE) and not view.cluster.has_alarm(CORRUPT):
+        reason += (
+            "; the alarm NOSPACE would be disarmed after the last member, "
+            f"if each database is then below {DISARM_BELOW} % of its quota"
+        )
     return Outcome(
         name, "skipped", reason, would=True, before=database_sizes(this), moved_to=verdict.move_to, raised_to=limit
     )

@@ -157,7 +157,9 @@ def test_nospace_stays_while_the_size_of_a_database_is_unknown(
     answers: list[ClusterView], other: dict[str, int], disarmed: bool
 ) -> None:
     answers += [view(m0=SMALL, m1=FULL, alarm=True), view(m0=other, m1=SMALL, alarm=True)]
-    assert defragment().disarmed is disarmed
+    outcome = defragment()
+    assert outcome.disarmed is disarmed
+    assert outcome.reason.endswith(" freed; disarmed the alarm NOSPACE") is disarmed
 
 
 def test_an_alarm_of_corruption_is_never_disarmed(answers: list[ClusterView]) -> None:

@@ -64,6 +64,23 @@ def test_every_member_that_is_skipped_is_named(monkeypatch: pytest.MonkeyPatch, 
     assert all(outcome.settled for outcome in outcomes)
 
 
+@pytest.mark.parametrize("alarms", [[], ["NOSPACE"], ["NOSPACE", "CORRUPT"]])
+def test_check_mode_announces_that_nospace_is_disarmed(
+    simulate: Callable[..., Simulation], monkeypatch: pytest.MonkeyPatch, alarms: list[str]
+) -> None:
+    view = simulate().view()
+    view.cluster.alarms.extend([{"member": "m0", "type": kind} for kind in alarms])
+    monkeypatch.setattr(rolling, "view_cluster", lambda *_arguments: view)
+    outcomes = rolling.run_defrag(REQUEST, NOWHERE, check=True)
+    told = [
+        outcome.reason.endswith(
+            "; the alarm NOSPACE would be disarmed after the last member, if each database is then below 90 % of its quota"
+        )
+        for outcome in outcomes
+    ]
+    assert told == [alarms == ["NOSPACE"]] * 3
+
+
 @contextlib.contextmanager
 def held_lock(*_arguments: object, **_options: object) -> Iterator[None]:
     yield None
