@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import bucket as backup_bucket
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket import (
@@ -30,6 +31,8 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
 
 # systemd splits lists of paths at whitespace, and interprets the other characters.
 _SPECIAL_IN_UNITS = re.compile(r"[\s\"'%\\]")
+# What ProtectHome hides, as in the template of the units.
+_HIDDEN = ("/home", "/root", "/run/user")
 _BACKUP_DIR = "etcd_maintenance_backup_dir"
 _COPY_DIR = "etcd_maintenance_backup_copy_dir"
 
@@ -65,14 +68,14 @@ def host_problems(
         invalid_path = _path_problem(path, normalized=name == _COPY_DIR)
         if invalid_path:
             found.append(f"{name} is {path!r}, but {invalid_path}")
-        elif (name, path) not in created:
-            known = (name, path) == (_COPY_DIR, known_copy_dir)
-            problem = (
-                _copy_dir_problem(path, known=known, joining=joining)
-                if name == _COPY_DIR
-                else _directory_problem(path, mounted=mounted and name == _BACKUP_DIR)
-            )
-            found += [f"{name}: {path} {problem}"] if problem else []
+            continue
+        if name == _COPY_DIR:
+            problem = _copy_dir_problem(path, known=path == known_copy_dir, joining=joining)
+        elif (name, path) in created:
+            problem = _limited(partial(_link_problem, path))
+        else:
+            problem = _directory_problem(path, mounted=mounted and name == _BACKUP_DIR)
+        found += [f"{name}: {path} {problem}"] if problem else []
     return found
 
 
@@ -109,7 +112,14 @@ def _copy_dir_problem(path: str, *, known: bool, joining: bool) -> str:
 
 def _directory_problem(path: str, *, mounted: bool = False) -> str:
     """Return why files cannot be written to a directory; empty if they can. mounted: its volume must be mounted."""
-    return _limited(lambda: _look_at(path) or (_unmounted_problem(path) if mounted else ""))
+    return _limited(lambda: _look_at(path) or _link_problem(path) or (_unmounted_problem(path) if mounted else ""))
+
+
+def _link_problem(path: str) -> str:
+    """Return why a unit would not find a directory: it hides home directories, unless a path of its list begins with one."""
+    real, given = f"{os.path.realpath(path)}/", re.sub("/+", "/", f"{path}/")
+    hidden = any(real.startswith(f"{home}/") and not given.startswith(f"{home}/") for home in _HIDDEN)
+    return f"leads to {real.rstrip('/')}: set that path" if hidden else ""
 
 
 def _limited(look: Callable[[], str], *, must_answer: bool = True) -> str:

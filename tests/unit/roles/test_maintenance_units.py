@@ -76,6 +76,26 @@ def test_systemd_looks_at_no_share_before_it_starts_the_backup(copy_dir: str, wr
     assert [f"-{host_checks.copy_root(copy_dir)}"] == (written or ["-"])
 
 
+@pytest.mark.parametrize(
+    ("job", "changed", "protection"),
+    [
+        ("drill", {"backup_dir": "/home/backups"}, "read-only"),
+        ("drill", {"drill_scratch_dir": "/root/drill"}, "read-only"),
+        ("drill", {"backup_dir": "//home/backups/"}, "read-only"),
+        ("drill", {"backup_dir": "/homes/backups"}, "yes"),
+        ("drill", {"backup_dir": "/srv/home/backups"}, "yes"),
+        ("defrag", {"metrics_dir": "/home/metrics"}, "read-only"),
+        ("integrity", {"metrics_dir": "/home/metrics"}, "read-only"),
+        ("integrity", {"backup_dir": "/home/backups"}, "yes"),
+        ("snapshot", {}, "read-only"),  # for gpg's keyring
+    ],
+)
+def test_a_job_sees_the_folders_that_it_writes_to(job: str, changed: dict[str, str], protection: str) -> None:
+    """systemd would hide a folder below /home, and not make it writable: the drill would not find the backups."""
+    found = settings_of(job, **{f"etcd_maintenance_{name}": path for name, path in changed.items()})
+    assert found["ProtectHome"] == protection
+
+
 def test_a_job_without_folders() -> None:
     assert "ReadWritePaths" not in settings_of("integrity", etcd_maintenance_metrics_dir="")
 

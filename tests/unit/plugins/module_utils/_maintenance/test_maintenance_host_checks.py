@@ -73,6 +73,26 @@ def test_host_problems_names_directories_that_cannot_be_written(
     assert found == ["etcd_maintenance_metrics_dir is 'relative', but must be an absolute path"]
 
 
+@pytest.mark.parametrize("name", ["backup_dir", "metrics_dir", "drill_scratch_dir"])
+def test_a_link_into_a_home_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The units hide /home unless a path of theirs is below it, and compare paths, not where links lead."""
+    (tmp_path / "home" / "etcd").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "home")
+    monkeypatch.setattr(host_checks, "_HIDDEN", (str(tmp_path / "home"),))
+
+    def problems(path: str) -> list[str]:
+        data = changed("snapshot", enabled=True, directory=path if name == "backup_dir" else str(tmp_path), copy_dir="")
+        data["metrics_dir"] = path if name == "metrics_dir" else ""
+        data["drill"].update(enabled=True, scratch_dir=path if name == "drill_scratch_dir" else str(tmp_path))
+        return host_checks.host_problems(configuration.parse_config(data))
+
+    real = f"{tmp_path}/home/etcd"
+    assert problems(real) == []
+    assert problems(f"{tmp_path}/link/etcd") == [
+        f"etcd_maintenance_{name}: {tmp_path}/link/etcd leads to {real}: set that path"
+    ]
+
+
 def test_a_copy_directory_whose_volume_is_not_mounted_is_left_to_the_copy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
