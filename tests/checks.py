@@ -95,7 +95,8 @@ CPU = [
         "tests/playbooks/test_release_space.py "
         "tests/playbooks/test_replaced_member.py tests/playbooks/test_rescue.py tests/playbooks/test_restore.py tests/playbooks/test_restore_members.py "
         "tests/playbooks/test_restored_revision.py "
-        "tests/playbooks/test_retired_hosts.py tests/playbooks/test_scheduler.py tests/playbooks/test_several_clusters.py "
+        "tests/playbooks/test_retired_hosts.py tests/playbooks/test_retired_maintenance.py "
+        "tests/playbooks/test_scheduler.py tests/playbooks/test_several_clusters.py "
         "tests/playbooks/test_storage_jobs.py tests/playbooks/test_tls_settings.py tests/playbooks/test_unmounted_volumes.py "
         "tests/playbooks/test_user.py "
         "tests/playbooks/test_without_tls_role.py",

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
@@ -34,6 +34,13 @@ def etcd_differing_timers(timers: Mapping[str, Mapping[str, Any]], wanted: Mappi
         raise AnsibleFilterError(f"etcd_differing_timers: {error}") from error
 
 
+def etcd_maintains_removed_member(config: str, removed: Collection[str], clusters: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether a host's maintenance is that of a removed member; documented in the YAML file of its name."""
+    from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance import retirement
+
+    return retirement.maintains_removed_member(config, removed, clusters)
+
+
 class FilterModule:
     """The filters of this file."""
 
@@ -42,4 +49,5 @@ class FilterModule:
         return {
             "etcd_maintenance_messages": etcd_maintenance_messages,
             "etcd_differing_timers": etcd_differing_timers,
+            "etcd_maintains_removed_member": etcd_maintains_removed_member,
         }
