@@ -332,6 +332,21 @@ CASES: dict[str, Case] = {
         },
         {"security/plain_http"},
     ),
+    "kubespray's sample since 2.27, whose playbooks make k8s_cluster": Case(
+        {
+            "hosts.yml": "kube_control_plane: {hosts: {n1: {}, n2: {}, n3: {}}}\netcd: {children: {kube_control_plane: }}\nkube_node: {hosts: {n4: {}}}\n",
+            "group_vars/all/etcd.yml": (
+                'etcd_deployment_type: host\netcd_version: 3.5.25\netcd_listen_metrics_urls: "http://0.0.0.0:2381"\n'
+                'etcd_extra_vars: {ETCD_MAX_TXN_OPS: "256"}\n'
+            ),
+            "group_vars/k8s_cluster/k8s-cluster.yml": 'kube_version: 1.31.4\nkube_network_plugin: calico\netcd_quota_backend_bytes: "4294967296"\n',
+        },
+        {
+            "security/plain_metrics": "http://0.0.0.0:2381 serves metrics over plain HTTP",
+            "memory/snapshot_count": "100,000 (kubespray's default etcd_snapshot_count)",
+        },
+        {"memory/quota_unset", "compaction/off", "version/vulnerable", "inventory/unknown_value"},
+    ),
     "kubespray before its snapshot-count of 100,000": Case(
         {
             "hosts.yml": (

@@ -5,11 +5,23 @@ package headroom.inventory.graph
 
 import data.headroom.inventory.closure
 import data.headroom.inventory.definitions
+import data.headroom.inventory.paths
 
 _defined := {[definition.root, definition.group] | some definition in definitions.groups}
 
+# Since 2.27 kubespray's sample has no group k8s_cluster. Its playbooks add the hosts of these groups to it, so that its group_vars apply:
+# playbooks/boilerplate.yml, and since 2.29 roles/dynamic_groups.
+_part_of_k8s_cluster := {"kube_control_plane", "kube_node", "calico_rr"}
+
+_added := {[root, "k8s_cluster"] |
+	some [root, "group_vars", "k8s_cluster"] in paths.vars_names
+	[root, "etcd"] in _defined
+	[root, "kube_control_plane"] in _defined
+	not [root, "k8s_cluster"] in _defined
+}
+
 # Every inventory has `all` and `ungrouped`.
-keys := _defined | {[root, group] |
+keys := (_defined | _added) | {[root, group] |
 	some root in {definition.root | some definition in definitions.groups}
 	some group in ["all", "ungrouped"]
 }
@@ -129,7 +141,14 @@ undecided := object.union(
 	{key: sprintf("a group with more than %d others above it", [_most_ancestors]) | some key in _too_deep},
 )
 
-_section_entries := [{"key": [section.root, section.group], "hosts": object.keys(section.hosts)} | some section in definitions.sections]
+_section_entries := array.concat(_written, [{"key": [root, added], "hosts": entry.hosts} |
+	some [root, added] in _added
+	some entry in _written
+	entry.key[0] == root
+	count(ancestors[entry.key] & {[root, group] | some group in _part_of_k8s_cluster}) > 0
+])
+
+_written := [{"key": [section.root, section.group], "hosts": object.keys(section.hosts)} | some section in definitions.sections]
 
 # The hosts named directly in each group.
 _named := {key: union(found) |

@@ -123,12 +123,20 @@ _of_headroom_alone := concat("", [
 	`|(archive|cpu_weight|io_|nice|oom_score|priority_|report_|restore_|rotate_|start_timeout|user_group).*)$`,
 ])
 
-# The groups of every kubespray inventory, as its releases spell them.
+# The groups of kubespray's inventories, as its releases spell them.
 _is_kubespray(groups, names) if {
 	"etcd" in groups
 	count(groups & {"k8s_cluster", "k8s-cluster"}) > 0
 	count(groups & {"kube_control_plane", "kube-control-plane", "kube_node", "kube-node", "kube-master"}) > 0
 	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "kube_network_plugin", "kube_service_addresses", "kube_proxy_mode"}) > 0
+}
+
+# Since 2.27 the playbooks make k8s_cluster, and stop without kube_control_plane. Other installers have the groups etcd and kube-master, and the
+# variable kube_proxy_mode, such as TimeBye/kubeadm-ha.
+_is_kubespray(groups, names) if {
+	"etcd" in groups
+	"kube_control_plane" in groups
+	count(names & {"etcd_deployment_type", "etcd_kubeadm_enabled", "kube_network_plugin", "kube_service_addresses"}) > 0
 }
 
 # A single file of group_vars shows no groups. Two variables that no other role has identify it.

@@ -61,10 +61,35 @@ cases := {
 		"inv/b.yml": {"all": {"hosts": {"n3:22": null}}, "etcd": {"hosts": {"n1:23": null}}},
 		"inv/c.yml": {"all": {"hosts": {"n6": null, "n7:7": null}, "children": {"etcd": {"hosts": {"n6:22": null}}}}},
 	},
+	"the group that kubespray makes": {
+		"inv/hosts.yml": {
+			"kube_control_plane": {"hosts": {"n1": null}},
+			"etcd": {"children": {"kube_control_plane": null}, "hosts": {"n2": null}},
+			"kube_node": {"hosts": {"n3": null}},
+			"zone": {"hosts": {"n1": null}},
+		},
+		"inv/group_vars/all.yml": {"u": "all", "v": "all", "w": "all"},
+		"inv/group_vars/etcd.yml": {"v": "etcd"},
+		"inv/group_vars/k8s_cluster/k8s-cluster.yml": {"v": "k8s_cluster", "w": "k8s_cluster", "x": "k8s_cluster", "y": "k8s_cluster"},
+		"inv/group_vars/kube_control_plane.yml": {"x": "kube_control_plane"},
+		"inv/group_vars/kube_node.yml": {"x": "kube_node"},
+		"inv/group_vars/zone.yml": {"y": "zone"},
+	},
 	"one name for a host and a group": {"inv/hosts.yml": {
 		"etcd": {"hosts": {"db": {"v": 1}, "n1": null}},
 		"db": {"hosts": {"n1": null}, "vars": {"w": 1}},
 	}},
+}
+
+# With group_by, as kubespray does it, ansible-core 2.19 gives the same values.
+test_group_of_kubespray if {
+	found := seen["the group that kubespray makes"]
+	found.hosts == {
+		"n1": {"u": "all", "v": "k8s_cluster", "w": "k8s_cluster", "x": "kube_control_plane", "y": "zone"},
+		"n2": {"u": "all", "v": "etcd", "w": "all"},
+		"n3": {"u": "all", "v": "k8s_cluster", "w": "k8s_cluster", "x": "kube_node", "y": "k8s_cluster"},
+	}
+	found.groups.k8s_cluster == {"n1", "n3"}
 }
 
 test_layers if {

@@ -11,6 +11,12 @@ _kubespray_groups := {
 	"k8s_cluster": {"children": {"kube_control_plane": _group({"n1"}), "kube_node": _group({"n1"})}},
 }
 
+# The groups of kubespray's sample since 2.27.
+_kubespray_sample := {"kube_control_plane": _group({"n1"}), "etcd": {"children": {"kube_control_plane": null}}, "kube_node": _group({"n2"})}
+
+# The groups of TimeBye/kubeadm-ha, which has kube_proxy_mode, too.
+_kubeadm_ha_groups := {"etcd": _group({"n1"}), "kube-master": _group({"n1"}), "kube-worker": _group({"n2"})}
+
 _autobase_groups := {"etcd_cluster": _group({"n1"}), "master": _group({"n1"}), "replica": _group({"n2"})}
 
 cases := [
@@ -21,6 +27,9 @@ cases := [
 	["a missing group", {"stores": _group({"n1"})}, {"etcd_group": "kv"}, "unrecognised", "kv"],
 	["a missing group of Headroom's", {"etcd": _group({"n1"})}, {"etcd_group": "kv", "etcd_storage_data_device": "/dev/x"}, "headroom", "kv"],
 	["kubespray", _kubespray_groups, {"kube_network_plugin": "calico"}, "kubespray", "etcd"],
+	["kubespray's sample", _kubespray_sample, {"etcd_deployment_type": "host", "etcd_extra_vars": {"ETCD_MAX_WALS": 5}}, "kubespray", "etcd"],
+	["kubespray's sample without its variables", _kubespray_sample, {"kube_proxy_mode": "ipvs", "etcd_quota_backend_bytes": 5}, "unrecognised", "etcd"],
+	["kubeadm-ha", _kubeadm_ha_groups, {"kube_proxy_mode": "ipvs", "kube_network_plugin": "calico"}, "unrecognised", "etcd"],
 	["kubespray's groups only", _kubespray_groups, {}, "unrecognised", "etcd"],
 	["kubespray's variables only", {"etcd": _group({"n1"})}, {"kube_network_plugin": "calico"}, "unrecognised", "etcd"],
 	["Headroom beside Kubernetes", _kubespray_groups, {"kube_network_plugin": "calico", "etcd_storage_data_device": "/dev/x"}, "headroom", "etcd"],
