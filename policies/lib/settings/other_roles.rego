@@ -83,7 +83,10 @@ _defaults := {
 
 # Constants in the roles' templates.
 _fixed := {
-	"kubespray": {"ETCD_PEER_TRUSTED_CA_FILE": "/etc/ssl/etcd/ssl/ca.pem"},
+	"kubespray": {
+		"ETCD_TRUSTED_CA_FILE": "/etc/ssl/etcd/ssl/ca.pem",
+		"ETCD_PEER_TRUSTED_CA_FILE": "/etc/ssl/etcd/ssl/ca.pem",
+	},
 	"autobase": {
 		"ETCD_HEARTBEAT_INTERVAL": "1000",
 		"ETCD_ELECTION_TIMEOUT": "5000",
