@@ -7,6 +7,7 @@ package headroom.settings.other_roles
 
 import data.headroom.releases
 import data.headroom.releases.spelling
+import data.headroom.settings.kubespray
 import data.headroom.units
 
 # These count in every format.
@@ -16,25 +17,6 @@ _shared := version_variables | {"etcd_workload", "etcd_memory_budget"}
 _release_names := ["etcd_version", "etcd_ver", "etcd_release", "etcd_server_version", "etcd_release_version", "etcd_binary_version", "etcd_image_tag", "etcd_image", "etcd_docker_image"]
 
 version_variables := {name | some name in _release_names}
-
-# Variable → the environment variable that kubespray writes.
-_kubespray := {
-	"etcd_snapshot_count": "ETCD_SNAPSHOT_COUNT",
-	"etcd_compaction_retention": "ETCD_AUTO_COMPACTION_RETENTION",
-	"etcd_quota_backend_bytes": "ETCD_QUOTA_BACKEND_BYTES",
-	"etcd_max_request_bytes": "ETCD_MAX_REQUEST_BYTES",
-	"etcd_heartbeat_interval": "ETCD_HEARTBEAT_INTERVAL",
-	"etcd_election_timeout": "ETCD_ELECTION_TIMEOUT",
-	"etcd_max_snapshots": "ETCD_MAX_SNAPSHOTS",
-	"etcd_max_wals": "ETCD_MAX_WALS",
-	"etcd_data_dir": "ETCD_DATA_DIR",
-	"etcd_metrics": "ETCD_METRICS",
-	"etcd_log_level": "ETCD_LOG_LEVEL",
-	"etcd_listen_metrics_urls": "ETCD_LISTEN_METRICS_URLS",
-	"etcd_secure_client": "ETCD_CLIENT_CERT_AUTH",
-	"etcd_peer_client_auth": "ETCD_PEER_CLIENT_CERT_AUTH",
-	"etcd_experimental_initial_corrupt_check": "ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK",
-}
 
 _autobase := {
 	"etcd_data_dir": "ETCD_DATA_DIR",
@@ -98,48 +80,32 @@ _fixed := {
 }
 
 # Settings with a default that depends on the role's release. autobase compacts since January 2024.
-_silent("autobase", _) := ["auto_compaction_mode", "auto_compaction_retention"]
+_silent("autobase", _, _) := ["auto_compaction_mode", "auto_compaction_retention"]
 
 # Newer releases of Pigsty set a quota of 16 GiB, older ones none.
-_silent("pigsty", _) := ["quota_backend_bytes"]
+_silent("pigsty", _, _) := ["quota_backend_bytes"]
 
-_silent("kubespray", variables) := [] if {
-	_default("kubespray", "etcd_snapshot_count", variables)
-} else := ["snapshot_count"]
+# kubeadm passes certificates. Without the deployment nobody knows what becomes of etcd_extra_vars.
+_silent("kubespray", variables, unknown) := array.concat(
+	["snapshot_count" | not kubespray.snapshot_count(variables)],
+	object.get({"kubeadm": data.headroom.vocabularies.kubeadm.sets, "unknown": ["extra_config"]}, kubespray.deployment(variables, unknown), []),
+)
 
-_silent(format, _) := [] if not format in {"autobase", "kubespray", "pigsty"}
+_silent(format, _, _) := [] if not format in {"autobase", "kubespray", "pigsty"}
 
-# kubespray 2.28 (2025) raised snapshot-count. The same release writes kube_version without the letter, and installs Kubernetes 1.30 or newer.
-_default("kubespray", "etcd_snapshot_count", variables) := "100000" if {
-	_kubernetes_minor(variables, `^1\.([0-9]+)(\.|$)`) >= 30
-} else := "10000" if {
-	_kubernetes_minor(variables, `^v1\.([0-9]+)(\.|$)`) <= 31
-}
+_default("kubespray", "etcd_snapshot_count", variables) := kubespray.snapshot_count(variables)
 
 _default(role, variable, _) := _defaults[role][variable]
 
-_kubernetes_minor(variables, pattern) := to_number(regex.find_all_string_submatch_n(pattern, _text(variables, "kube_version"), 1)[0][1])
-
-# Kubernetes minor version → the oldest and the newest etcd that kubespray's releases since 2.16 install for it (etcd_supported_versions).
-_kubespray_etcd := {
-	19: ["3.4.13", "3.4.13"],
-	20: ["3.4.13", "3.5.0"],
-	21: ["3.4.13", "3.5.3"],
-	22: ["3.5.0", "3.5.3"],
-	23: ["3.5.3", "3.5.6"],
-	24: ["3.5.3", "3.5.6"],
-	25: ["3.5.6", "3.5.9"],
-	26: ["3.5.6", "3.5.16"],
-	27: ["3.5.7", "3.5.16"],
-	28: ["3.5.10", "3.5.16"],
-	29: ["3.5.12", "3.5.21"],
-	30: ["3.5.12", "3.5.22"],
-	31: ["3.5.16", "3.5.25"],
-}
-
 # Format → the variables that rules about members read, in addition to an inventory's own maps of the environment.
 member_variables := {
-	"kubespray": ((_shared | object.keys(_kubespray)) | {"etcd_extra_vars", "etcd_memory_limit", "etcd_deployment_type", "kube_version"}),
+	"kubespray": ((_shared | object.keys(kubespray.variables)) | {
+		"etcd_extra_vars",
+		"etcd_memory_limit",
+		"etcd_deployment_type",
+		"etcd_kubeadm_enabled",
+		"kube_version",
+	}),
 	"autobase": (_shared | object.keys(_autobase)),
 	"pigsty": (_shared | object.keys(_pigsty)),
 	"githubixx.etcd": (_shared | {"etcd_settings", "etcd_settings_user", "etcd_data_dir"}),
@@ -151,15 +117,15 @@ statement(format, variables, unknown, maps) := {
 	"format": format,
 	"given": _given(format, variables, unknown, maps),
 	"version": version(variables),
-	"limit": _limit(format, variables),
+	"limit": _limit(format, variables, unknown),
 	"default_limit": _default_limit(format, variables, unknown),
 	"workload": _map(variables, "etcd_workload"),
 	"unknown": object.union(
-		{variable: [_canonical_name(format, variable), reason] | some variable, reason in unknown},
+		{variable: [_canonical_name(format, variable), reason] | some variable, reason in unknown; not _is_without_effect(format, variable, variables, unknown)},
 		{"etcd_version": ["version", _why_no_version(format, variables)] | not unknown.etcd_version; version(variables) == null},
 	),
 	"kubernetes": format in {"kubespray", "githubixx.etcd"},
-	"silent": _silent(format, variables),
+	"silent": _silent(format, variables, unknown),
 }
 
 # The release that a role's variables name, else null. Names may be in upper case, and `version` in a map called etcd.
@@ -205,21 +171,15 @@ _text(variables, name) := sprintf("%v", [object.get(variables, name, "")])
 
 _why_no_version(format, variables) := sprintf("%q names no release", [_text(variables, "etcd_version")]) if {
 	object.get(variables, "etcd_version", null) != null
-} else := sprintf("it is not set, and kubespray installs %s for Kubernetes 1.%d, by its own release", [_range(_kubespray_etcd[minor]), minor]) if {
+} else := sprintf("it is not set, and %s", [kubespray.installed(variables)]) if {
 	format == "kubespray"
-	minor := _kubernetes_minor(variables, `^v?1\.([0-9]+)(\.|$)`)
-	_kubespray_etcd[minor]
 } else := "it is not set, and the default depends on the role's own release" if {
 	format != "environment"
 } else := "it is not set"
 
-_range([oldest, newest]) := oldest if {
-	oldest == newest
-} else := sprintf("%s to %s", [oldest, newest])
-
 # The canonical name of an unknown variable; a map may contain any setting.
 _canonical_name(format, variable) := name if {
-	spelt := {"kubespray": _kubespray, "autobase": _autobase, "pigsty": _pigsty}[format][variable]
+	spelt := {"kubespray": kubespray.variables, "autobase": _autobase, "pigsty": _pigsty}[format][variable]
 	name := spelling.setting(null, "env", spelt)
 } else := "limit" if {
 	variable in {"etcd_memory_limit", "etcd_deployment_type"}
@@ -227,14 +187,46 @@ _canonical_name(format, variable) := name if {
 	variable in _shared
 } else := "extra_config"
 
+_given("kubespray", variables, unknown, _) := _of_kubespray(kubespray.deployment(variables, unknown), variables, unknown)
+
 # etcd_extra_vars are the last lines of etcd.env. Both systemd and docker run --env-file take the last line of a variable.
-_given("kubespray", variables, unknown, _) := array.concat(
-	[entry |
-		some entry in array.concat(_one_variable_each("kubespray", _kubespray, variables, unknown), _constants("kubespray"))
-		not entry.spelling in object.keys(_map(variables, "etcd_extra_vars"))
-	],
+_of_kubespray(deployment, variables, unknown) := array.concat(
+	_without(
+		array.concat(_one_variable_each("kubespray", kubespray.variables_of(deployment), variables, unknown), _constants("kubespray")),
+		_map(variables, "etcd_extra_vars"),
+	),
 	_environment("etcd_extra_vars", variables),
+) if {
+	deployment in {"docker", "host"}
+}
+
+# Both they and the other variables become arguments that kubeadm passes to etcd.
+_of_kubespray("kubeadm", variables, unknown) := array.concat(
+	_without(
+		array.concat(
+			[object.union(entry, {"form": "flag", "spelling": spelling.as_flag("env", entry.spelling)}) |
+				some entry in _one_variable_each("kubespray", kubespray.variables_of("kubeadm"), variables, unknown)
+			],
+			[{"name": sprintf("kubeadm's default --%s", [default_of.spelling]), "form": "flag", "spelling": default_of.spelling, "value": default_of.value} |
+				some default_of in data.headroom.vocabularies.kubeadm.defaults
+				not default_of.spelling in kubespray.flags
+			],
+		),
+		_map(variables, "etcd_extra_vars"),
+	),
+	_flags("etcd_extra_vars", _map(variables, "etcd_extra_vars")),
 )
+
+_of_kubespray("unknown", variables, unknown) := _one_variable_each("kubespray", kubespray.variables_of("unknown"), variables, unknown)
+
+# The entries that a map does not replace.
+_without(entries, replaced) := [entry | some entry in entries; not entry.spelling in object.keys(replaced)]
+
+_is_without_effect("kubespray", variable, variables, unknown) if {
+	kubespray.variables[variable]
+	kubespray.deployment(variables, unknown) == "kubeadm"
+	not kubespray.variables_of("kubeadm")[variable]
+}
 
 _given("autobase", variables, unknown, _) := array.concat(
 	_one_variable_each("autobase", _autobase, variables, unknown),
@@ -253,22 +245,22 @@ _given("environment", variables, _, maps) := [entry |
 
 # etcd_settings replaces the role's defaults as a whole, etcd_settings_user overrides single keys.
 _given("githubixx.etcd", variables, unknown, _) := array.concat(
-	[entry |
-		some entry in array.concat(_flags("etcd_settings", variables), _githubixx_defaults(variables, unknown))
-		not entry.spelling in object.keys(_map(variables, "etcd_settings_user"))
-	],
-	_flags("etcd_settings_user", variables),
+	_without(
+		array.concat(_flags("etcd_settings", _not_empty(_map(variables, "etcd_settings"))), _githubixx_defaults(variables, unknown)),
+		_map(variables, "etcd_settings_user"),
+	),
+	_flags("etcd_settings_user", _not_empty(_map(variables, "etcd_settings_user"))),
 )
+
+# The role omits an empty setting, so etcd's default applies.
+_not_empty(flags) := {flag: value | some flag, value in flags; value != ""}
 
 _constants(role) := [{"name": sprintf("%s's fixed %s", [role, spelt]), "form": "env", "spelling": spelt, "value": value} |
 	some spelt, value in _fixed[role]
 ]
 
-_flags(name, variables) := [{"name": sprintf("%s[%q]", [name, flag]), "form": "flag", "spelling": flag, "value": value} |
-	some flag, value in _map(variables, name)
-
-	# The role omits such a setting, so etcd's default applies.
-	value != ""
+_flags(name, flags) := [{"name": sprintf("%s[%q]", [name, flag]), "form": "flag", "spelling": flag, "value": value} |
+	some flag, value in flags
 ]
 
 _githubixx_defaults(variables, unknown) := [entry |
@@ -303,9 +295,9 @@ _map(variables, name) := variables[name] if {
 } else := {}
 
 # kubespray passes etcd_memory_limit to Docker only; 0 means no limit.
-_limit(format, variables) := {"name": "etcd_memory_limit", "bytes": bytes} if {
+_limit(format, variables, unknown) := {"name": "etcd_memory_limit", "bytes": bytes} if {
 	format == "kubespray"
-	variables.etcd_deployment_type == "docker"
+	kubespray.deployment(variables, unknown) == "docker"
 	bytes := units.parse_size(variables.etcd_memory_limit)
 	bytes > 0
 } else := {"name": "etcd_memory_budget", "bytes": units.parse_size(variables.etcd_memory_budget)} if {
@@ -319,7 +311,7 @@ _default_limit(format, variables, unknown) := {
 	"where": "on hosts with less than 4 GiB",
 } if {
 	format == "kubespray"
-	variables.etcd_deployment_type == "docker"
+	kubespray.deployment(variables, unknown) == "docker"
 	object.get(variables, "etcd_memory_limit", null) == null
 	not unknown.etcd_memory_limit
 } else := null

@@ -64,7 +64,70 @@ test_kubespray_extra_vars_override if {
 	count(found.twice) == 0
 }
 
+kubeadm := [
+	{"etcd_deployment_type": "kubeadm"},
+	{"etcd_kubeadm_enabled": true, "etcd_deployment_type": "docker"},
+	{"etcd_kubeadm_enabled": "true"},
+]
+
+# kubeadm's own arguments and etcd_extra_vars become flags.
+test_kubespray_kubeadm[note] if {
+	some deployment in kubeadm
+	note := json.marshal(deployment)
+	found := _member("kubespray", object.union(deployment, {
+		"etcd_version": "3.5.25",
+		"etcd_secure_client": false,
+		"etcd_peer_client_auth": false,
+		"etcd_max_wals": 9,
+		"etcd_heartbeat_interval": 100,
+		"etcd_snapshot_count": 5000,
+		"etcd_extra_vars": {"unsafe-no-fsync": "true", "heartbeat-interval": "300", "ETCD_MAX_TXN_OPS": "256", "initial-cluster-token": ""},
+	}))
+	found.settings.unsafe_no_fsync
+	found.settings.heartbeat_interval == 300
+	found.names.heartbeat_interval == `etcd_extra_vars["heartbeat-interval"]`
+	found.names.snapshot_count == "etcd_snapshot_count"
+	found.names.client_cert_auth == "kubeadm's default --client-cert-auth"
+	found.settings.peer_trusted_ca_file == "/etc/kubernetes/pki/etcd/ca.crt"
+	not found.names.max_wals
+	not found.names.max_txn_ops
+
+	# etcd exits on such a flag, and on one without a value where it expects one.
+	{entry.spelling | some entry in found.given; entry.form == "flag"} & {"ETCD_MAX_TXN_OPS", "initial-cluster-token"} == {"ETCD_MAX_TXN_OPS", "initial-cluster-token"}
+	every entry in found.given { entry.form == "flag" }
+	found.default_limit == null
+	count(found.twice) == 0
+}
+
+test_kubespray_without_kubeadm if {
+	found := _member("kubespray", {"etcd_kubeadm_enabled": false, "etcd_extra_vars": {"unsafe-no-fsync": "true", "ETCD_MAX_TXN_OPS": "256"}})
+	not found.names.unsafe_no_fsync
+	found.settings.max_txn_ops == 256
+	found.names.client_cert_auth == "kubespray's default etcd_secure_client"
+}
+
+test_kubespray_unknown_deployment[variable] if {
+	some variable in ["etcd_deployment_type", "etcd_kubeadm_enabled"]
+	found := other_roles.statement(
+		"kubespray",
+		{"etcd_secure_client": false, "etcd_heartbeat_interval": 100, "etcd_extra_vars": {"unsafe-no-fsync": "true", "ETCD_MAX_TXN_OPS": "256"}},
+		{variable: "a template"}, set(),
+	)
+	found.unknown[variable][1] == "a template"
+	member := statement.member(found)
+	member.settings.heartbeat_interval == 100
+	"extra_config" in member.unknown
+	count(object.keys(member.settings) & {"unsafe_no_fsync", "max_txn_ops", "client_cert_auth"}) == 0
+}
+
+# With kubeadm these have no effect.
+test_kubespray_unknown_but_without_effect if {
+	found := other_roles.statement("kubespray", {"etcd_deployment_type": "kubeadm"}, {"etcd_secure_client": "a template", "etcd_metrics": "a template"}, set())
+	object.keys(found.unknown) == {"etcd_metrics", "etcd_version"}
+}
+
 limits := [
+	[{"etcd_deployment_type": "docker", "etcd_kubeadm_enabled": true, "etcd_memory_limit": "512M"}, null],
 	[{"etcd_deployment_type": "docker", "etcd_memory_limit": "0"}, null],
 	[{"etcd_deployment_type": "host", "etcd_memory_limit": "512M"}, null],
 	[{"etcd_deployment_type": "host", "etcd_memory_limit": "512M", "etcd_memory_budget": "1GB"}, 1073741824],
