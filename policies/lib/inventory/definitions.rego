@@ -55,11 +55,6 @@ section_of(body, name) := _names(body[name]) if {
 	is_object(body)
 } else := {}
 
-# Whether a mapping is a group, and not other content of a YAML file.
-is_group(null)
-
-is_group(body) if count(object.keys(body) - {"hosts", "children", "vars"}) == 0
-
 # The endpoints of a client, such as Patroni's `etcd3: {hosts: "10.0.0.1:2379,10.0.0.2:2379"}`, are not a host name.
 _is_client(body) if {
 	object.keys(body) == {"hosts"}

@@ -26,10 +26,29 @@ _has_groups(path) if {
 	count(object.keys(body) & {"hosts", "children", "vars"}) > 0
 }
 
+# Two inventories in one file, which Ansible refuses. They have nothing but groups, and a key about etcd.
+concatenated := {path |
+	some path in (files.several_documents - _lists)
+	every document in _documents(path) {
+		every body in document { is_group(body) }
+	}
+	some document in _documents(path)
+	walk(document, [keys, _])
+	some key in keys
+	startswith(lower(key), "etcd")
+}
+
+_documents(path) := [entry.contents | some entry in files.entries; entry.path == path; entry.contents != null]
+
+# Whether a mapping is a group, and not other content of a YAML file.
+is_group(null)
+
+is_group(body) if count(object.keys(body) - {"hosts", "children", "vars"}) == 0
+
 # conftest does not tell policies which folder it was given. An inventory is the topmost folder that directly contains an inventory file,
 # group_vars or host_vars, so production/ and staging/ are two inventories unless their parent contains such files itself.
 _anchors := {anchor |
-	some path in (_files - files.several_documents)
+	some path in (_files - (files.several_documents - concatenated))
 	not regex.match(_hidden_file, path)
 	anchor := _anchor_of[path]
 }

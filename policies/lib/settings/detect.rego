@@ -52,7 +52,7 @@ _refused_groups := {name: groups |
 		found[definition.path]
 		is_array(definition.body.hosts)
 		every host in definition.body.hosts { not contains(sprintf("%v", [host]), ":") }
-		every body in files.contents[definition.path] { definitions.is_group(body) }
+		every body in files.contents[definition.path] { paths.is_group(body) }
 		_names_members(definition)
 	}
 }
@@ -236,7 +236,7 @@ is_deployed(name) if {
 	some definition in definitions.groups
 	definition.root == name
 	definition.group == group[name]
-	definitions.is_group(definition.body)
+	paths.is_group(definition.body)
 	not _is_of_another_role(name)
 }
 
@@ -253,6 +253,19 @@ is_deployed(name) if {
 	some section, _ in files.contents[path]
 	split(section, ":")[0] == group[name]
 }
+
+is_deployed(name) if {
+	some path in paths.concatenated
+	inventory.opaque[name][path]
+	some entry in files.entries
+	entry.path == path
+	walk(entry.contents, [keys, _])
+	_deploys(name, keys[count(keys) - 1])
+}
+
+_deploys(_, key) if _is_alike(key)
+
+_deploys(name, key) if key in (member_variables[name] | headroom_roles.host_variables)
 
 # The hosts of such an inventory may be members.
 is_deployed(name) if "a dynamic inventory" in inventory.opaque[name]

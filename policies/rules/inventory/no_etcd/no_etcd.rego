@@ -56,7 +56,7 @@ _is_inventory if count(files.listed) > 0
 _is_inventory if {
 	some definition in definitions.groups
 	is_object(definition.body)
-	definitions.is_group(definition.body)
+	paths.is_group(definition.body)
 }
 
 # The finding names an inventory if there is one, so that a waiver can cover it.
