@@ -153,6 +153,20 @@ def test_vault(tmp_path: Path) -> None:
     assert "DENY version/data_corruption" in lines(done.stdout)
 
 
+def test_the_group_that_kubespray_makes(tmp_path: Path) -> None:
+    """Of its sample since 2.27: group_vars/k8s_cluster applies once kubespray has added the group."""
+    write(
+        tmp_path,
+        {
+            "inventory.ini": "[kube_control_plane]\nn1\n[etcd:children]\nkube_control_plane\n[kube_node]\nn2\n",
+            "group_vars/k8s_cluster/k8s-cluster.yml": "kube_network_plugin: calico\netcd_version: 3.5.35\netcd_heartbeat_interval: 4000\n",
+        },
+    )
+    done = playbook(tmp_path / "inventory.ini")
+    assert "DENY topology/election_refused" in lines(done.stdout), done.stdout + done.stderr
+    assert "kubespray's default etcd_election_timeout" in done.stdout
+
+
 def test_extra_variables_count() -> None:
     assert "DENY version/data_corruption" in lines(playbook(EXAMPLE, "-e", "etcd_version=3.5.2").stdout)
 
