@@ -59,7 +59,7 @@ class Text(NamedTuple):
 
 
 def is_environment(file: Text) -> bool:
-    """Tell whether assignments in a file configure a server. systemd ignores its other lines, and they may be notes."""
+    """Return whether assignments in a file configure a server. systemd ignores its other lines, and they may be notes."""
     variables = read_environment(file.lines)
     names = {variable.name for variable in variables}
     # A client may name the data directory, too.
@@ -69,13 +69,13 @@ def is_environment(file: Text) -> bool:
 
 
 def configures_member(variables: list[Variable]) -> bool:
-    """Tell whether variables configure a member, rather than describe one to a client."""
+    """Return whether variables configure a member, rather than describe one to a client."""
     names = {variable.name for variable in variables if variable.name.startswith("ETCD_")}
     return "ETCD_LISTEN_CLIENT_URLS" in names and len(names) > 1
 
 
 def is_configuration(file: Text) -> bool:
-    """Tell whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines, or it is JSON with two of them."""
+    """Return whether a text looks like etcd's config file: two of its keys stand at the beginnings of lines, or it is JSON with two of them."""
     found = (_KEY.match(line.text) for line in file.lines)
     return has_server_keys(key[2] for key in found if key) or has_server_keys(_keys_of_json(file.text))
 
@@ -91,13 +91,13 @@ def _keys_of_json(text: str) -> list[str]:
 
 
 def has_server_keys(keys: Iterable[str]) -> bool:
-    """Tell whether a document with these keys is etcd's config file: it has two that no other program has, or one and the data directory."""
+    """Return whether a document with these keys is etcd's config file: it has two that no other program has, or one and the data directory."""
     found = {str(key) for key in keys}
     return sum(1 for key in found if SERVER_FLAG.match(f"--{key}")) + ("data-dir" in found) > 1
 
 
 def is_resource(inner: Text) -> bool:
-    """Tell whether a text is a document of Kubernetes, Compose or k3s that mentions etcd. Those that mention it by accident have no members."""
+    """Return whether a text is a document of Kubernetes, Compose or k3s that mentions etcd. Those that mention it by accident have no members."""
     is_document = DOCUMENT.search(inner.target) is not None or MANIFEST.match(inner.text) is not None
     return (
         is_document
@@ -107,12 +107,12 @@ def is_resource(inner: Text) -> bool:
 
 
 def is_manifest(text: str) -> bool:
-    """Tell whether a text looks like a resource of Kubernetes or a Compose file, perhaps as a template."""
+    """Return whether a text looks like a resource of Kubernetes or a Compose file, perhaps as a template."""
     return re.search(r"^\s*(apiVersion:\s|services:\s*$)", text, re.MULTILINE) is not None
 
 
 def begins_as_manifest(text: str) -> bool:
-    """Tell whether a file of any name is a resource of Kubernetes, or a configuration of Ignition in JSON.
+    """Return whether a file of any name is a resource of Kubernetes, or a configuration of Ignition in JSON.
 
     Comments and statements of a template may stand before a resource in YAML.
     """
@@ -123,12 +123,12 @@ def begins_as_manifest(text: str) -> bool:
 
 
 def begins_as_playbook(text: str) -> bool:
-    """Tell whether a file of any name is a playbook, or the tasks of a role that installs etcd."""
+    """Return whether a file of any name is a playbook, or the tasks of a role that installs etcd."""
     return _PLAYBOOK.match(text) is not None
 
 
 def is_about_etcd(text: str) -> bool:
-    """Tell whether a file of any name has variables of etcd in YAML."""
+    """Return whether a file of any name has variables of etcd in YAML."""
     return _ABOUT_ETCD.search(text) is not None
 
 

@@ -25,7 +25,7 @@ _PATTERN = re.compile(r"[*?\[]")
 
 
 def is_ignored(path: str) -> bool:
-    """Tell whether systemd ignores a file in a folder of drop-ins because of its name. A template makes a file without its own suffix."""
+    """Return whether systemd ignores a file in a folder of drop-ins because of its name. A template makes a file without its own suffix."""
     return unit.unit_of(path) != path and not _DROP_IN.search(path)
 
 
@@ -77,7 +77,7 @@ def _find_other(others: list[Text], named: str, unit_path: str) -> Text | None:
 
 
 def _matches(path: str, pattern: str) -> bool:
-    """Tell whether the end of a path matches a pattern of glob(7), in which no wildcard matches a slash."""
+    """Return whether the end of a path matches a pattern of glob(7), in which no wildcard matches a slash."""
     wanted = pattern.strip("/").split("/")
     parts = path.strip("/").split("/")[-len(wanted) :]
     try:
