@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts
+
 _ID = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _RECORD = "headroom-restore.json"
 
@@ -136,7 +138,7 @@ def _keeps_parent(restore: Restore) -> bool:
         for path in (folder, f"{folder}.restore-{restore.id}"):
             if (read_json(os.path.join(path, _RECORD)) or {}).get("id") == restore.id:
                 return alone
-    if os.path.ismount(parent):
+    if mounts.fixed_paths([parent], mounts.read_mounts()):
         return True
     names = os.listdir(parent) if os.path.isdir(parent) else []
     # etcd's wal.tmp and wal.broken.*, and Headroom's wal.moved, wal.before-* and so on, belong to the WAL.

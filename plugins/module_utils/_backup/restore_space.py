@@ -16,6 +16,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_f
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import format_size, format_sizes_distinctly
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.database_space import GROWTH_BYTES
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.wal import NEW_LOG_BYTES
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.free_space import (
     allocated_bytes,
     available_bytes,
@@ -53,13 +54,15 @@ def check_free_space(
 
 def check_folders(restore: Restore, *, planned: bool = False) -> None:
     """Raise RestoreError if a folder cannot be renamed, or has no parent and is not just planned."""
-    if restore.has_separate_wal and os.path.ismount(restore.wal_dir):
+    paths = [restore.wal_dir, *(swap.live for swap in restore.swaps)]
+    fixed = mounts.fixed_paths(filter(None, paths), mounts.read_mounts())
+    if restore.has_separate_wal and restore.wal_dir in fixed:
         raise RestoreError(
             f"{restore.wal_dir} is a mount point and cannot be renamed: set etcd_wal_dir to a folder below it"
         )
     for swap in restore.swaps:
         parent = os.path.dirname(swap.live)
-        if os.path.ismount(swap.live):
+        if swap.live in fixed:
             setting = "etcd_data_dir" if swap == restore.swaps[-1] else "etcd_wal_dir"
             raise RestoreError(
                 f"{swap.live} is a mount point and cannot be renamed: set {setting} to a folder below it"

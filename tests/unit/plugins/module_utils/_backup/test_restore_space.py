@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup import restore_space
 from ansible_collections.etcdops.headroom.plugins.module_utils._backup.restore_folders import Restore, RestoreError
+from ansible_collections.etcdops.headroom.plugins.module_utils._host import mounts
 
 ID = "20261121T101500Z"
 MIB = 1 << 20
@@ -103,9 +104,10 @@ def test_folders_that_cannot_be_swapped(tmp_path: Path) -> None:
 
 
 def test_a_wal_dir_that_is_a_mount_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder above it could be renamed, but the new log would be on another volume."""
+    """The folder above it could be renamed, but the new log would be on another volume. A bind mount may have the device of that folder."""
     wal_dir = str(tmp_path / "wal" / "log")
-    monkeypatch.setattr(os.path, "ismount", lambda path: path == wal_dir)
+    bound = mounts.Mount("254:0", "/log", wal_dir, "ext4", "/dev/vda", "rw")
+    monkeypatch.setattr(mounts, "read_mounts", lambda: [bound])
     restore = Restore(ID, str(tmp_path / "data"), wal_dir)
     assert f"{wal_dir} is a mount point and cannot be renamed: set etcd_wal_dir to a folder below" in problem(
         restore, 0
