@@ -51,7 +51,7 @@ def by_unit(files: Iterable[Text]) -> list[list[Text]]:
 def _shared_folders(file: Text, other: Text) -> tuple[bool, int]:
     """Return how close two files are: whether one file contains both, and how many folders their paths share from the start."""
     pairs = zip(file.path.split("/")[:-1], other.path.split("/")[:-1])
-    return file.path == other.path, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return file.path == other.path, len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def find_environments(files: list[Text], others: list[Text], named: str, unit_path: str) -> list[Text]:
