@@ -1,7 +1,7 @@
 # Copyright (c) 2026, Headroom contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read environment files as systemd's EnvironmentFile= does: etcd.conf with its [Member] sections, /etc/default/etcd, etcd.env."""
+"""Read environment files: etcd.conf with its [Member] sections, /etc/default/etcd, etcd.env. systemd reads them more strictly than shells and containers."""
 
 from __future__ import annotations
 
@@ -27,6 +27,16 @@ _WITH_COLON = re.compile(r"^\s*(ETCD_[A-Z0-9_]+)\s*:\s+(.*)$")
 _OPENS = re.compile(r"^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*([\"'])((?!\1)[^\\]|\\.)*$")
 _MOST_LINES = 100
 _COMMENTED = re.compile(r"([\"'])((?:(?!\1)[\s\S])*)\1\s+#.*")
+# As parse_env_file_internal in systemd's src/basic/env-file.c: texts in quotes, and then one without. A quote that nobody closes has the rest of the file.
+_OF_UNIT = re.compile(
+    r"[ \t]*([^\s#;][^=\n]*)="
+    r"((?:[ \t]*(?:'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)))*)[ \t]*((?:[^\\\n]|\\.)*)",
+    re.DOTALL,
+)
+_NAME = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)\s*", re.ASCII)
+_QUOTED = re.compile(r"'([^']*)(?:'|\Z)|\"((?:[^\"\\]|\\.)*)(?:\"|\Z)", re.DOTALL)
+_ESCAPED_IN_QUOTES = re.compile(r"\\([\"\\`$\n])")
+_ESCAPED_OR_END = re.compile(r"\\(.)|[ \t]+\Z", re.DOTALL)
 
 
 class Variable(NamedTuple):
@@ -49,6 +59,34 @@ def read_environment(lines: Iterable[Line]) -> list[Variable]:
             path, line = logical.position(assignment[1])
             found.append(Variable(assignment[1], unquote(assignment[2]), path, line))
     return found
+
+
+def read_environment_of_unit(lines: Iterable[Line]) -> list[Variable]:
+    """Return the assignments as systemd reads those of EnvironmentFile=: it has no comments behind a value, and appends what follows a closing quote."""
+    given = list(lines)
+    text = "".join(f"{line.text}\n" for line in given)
+    found = []
+    start = number = 0
+    while number < len(given):
+        end = start + len(given[number].text)
+        assignment = _OF_UNIT.match(text, start)
+        if assignment:
+            name = _NAME.fullmatch(assignment[1])
+            line = given[number]
+            found += [Variable(name[1], _value_of_unit(assignment), line.path, line.number)] if name else []
+            end = assignment.end()
+        # A value may have several lines.
+        number += text.count("\n", start, end) + 1
+        start = text.find("\n", end) + 1 or len(text)
+    return found
+
+
+def _value_of_unit(assignment: re.Match[str]) -> str:
+    quoted = [
+        single or _ESCAPED_IN_QUOTES.sub(lambda found: found[1].strip("\n"), double)
+        for single, double in _QUOTED.findall(assignment[2])
+    ]
+    return "".join(quoted) + _ESCAPED_OR_END.sub(lambda found: (found[1] or "").strip("\n"), assignment[3])
 
 
 def _with_quoted_lines(given: list[Logical]) -> Iterator[Logical]:

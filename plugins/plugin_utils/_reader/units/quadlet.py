@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import find_etcd, split_words
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import read_environment
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units.unit import (
     Directive,
     FindFile,
@@ -48,7 +49,8 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     command = find_etcd([*words, image.value, *arguments])
     if command is None:
         return None
-    more, unknown = variables_of_files(directives, find_file)
+    # It becomes podman's --env-file.
+    more, unknown = variables_of_files(directives, find_file, read_environment)
     found = member.build(
         "systemd unit",
         command,

@@ -21,6 +21,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.env
     flags_in,
     is_server,
     read_environment,
+    read_environment_of_unit,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Logical, logical_lines
 
@@ -50,6 +51,8 @@ class Directive(NamedTuple):
 
 # Path of an environment file as the unit has it, and the unit's own path → the file's lines, None if it is not at hand.
 FindFile = Callable[[str, str], "list[Line] | None"]
+# The reader of an environment file.
+ReadVariables = Callable[[Iterable[Line]], list[Variable]]
 
 
 def is_unit(text: str) -> bool:
@@ -111,7 +114,7 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     for start in [*starts, *earlier]:
         command = find_etcd(split_words(start.value.replace("$$", "$")), values)
         if command is not None and (start in starts or command.image):
-            more, missing = _files(command.environment_files, start.source, find_file)
+            more, missing = _files(command.environment_files, start.source, find_file, read_environment)
             if _is_cut(start.source):
                 missing[f"the command behind {start.name}="] = _CUT
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
@@ -210,21 +213,27 @@ def _without_unset(directives: list[Directive], variables: list[Variable]) -> li
     return [one for one in variables if not words & {one.name, f"{one.name}={last[one.name]}"}]
 
 
-def variables_of_files(directives: list[Directive], find_file: FindFile) -> tuple[list[Variable], dict[str, str]]:
+def variables_of_files(
+    directives: list[Directive], find_file: FindFile, read_variables: ReadVariables = read_environment_of_unit
+) -> tuple[list[Variable], dict[str, str]]:
     """Return the variables of EnvironmentFile=; and the files that are not at hand, with the reason."""
     variables: list[Variable] = []
     unknown: dict[str, str] = {}
     for directive in directives:
         if directive.name == "EnvironmentFile":
             named = directive.value.lstrip("-").strip("\"'")
-            more, missing = _files([named], directive.source, find_file, "EnvironmentFile=")
+            more, missing = _files([named], directive.source, find_file, read_variables, "EnvironmentFile=")
             variables += more
             unknown |= missing
     return variables, unknown
 
 
 def _files(
-    named: Iterable[str], source: Logical, find_file: FindFile, option: str = "--env-file "
+    named: Iterable[str],
+    source: Logical,
+    find_file: FindFile,
+    read_variables: ReadVariables,
+    option: str = "--env-file ",
 ) -> tuple[list[Variable], dict[str, str]]:
     """Return the variables of environment files; and those that are not at hand, with the reason."""
     variables: list[Variable] = []
@@ -234,7 +243,7 @@ def _files(
         if lines is None:
             unknown[f"{option}{path}"] = member.NOT_AMONG_THE_FILES
         else:
-            variables += read_environment(lines)
+            variables += read_variables(lines)
     return variables, unknown
 
 

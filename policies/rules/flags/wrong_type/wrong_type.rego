@@ -4,7 +4,8 @@
 #   etcd exits at start on a value of the wrong type: a quota of "8G" is a string, but etcd expects a number of bytes.
 #   It also exits on a value of another form and on unknown feature gates: "1d" is not a duration in Go, which has no unit for days. A boolean flag takes its value
 #   after "=" only: etcd exits on the word "true" in --client-cert-auth true. No shell splits an item of a list or removes
-#   its quotes: "--data-dir /data" is the name of one flag, which etcd does not have. A URL with https, for clients, peers
+#   its quotes: "--data-dir /data" is the name of one flag, which etcd does not have. In an environment file, systemd takes a comment
+#   behind a value as part of the value, so etcd exits on the number, or creates its data elsewhere. A URL with https, for clients, peers
 #   or metrics, needs a certificate and its key: this is reported only if no other file can set them.
 # custom:
 #   id: flags/wrong_type
@@ -45,6 +46,17 @@ problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
 	text := sprintf("%q is one argument, %s", [entry.joined, _of_joined(entry)])
+}
+
+# systemd has no comments behind a value.
+problems contains result.problem(profile, entry.name, text) if {
+	some profile in clusters.profiles
+	profile.etcd.format == "systemd unit"
+	some entry in profile.etcd.given
+	entry.form == "env"
+	regex.match(`(^|\s)#|#\s`, entry.value)
+	not accepted_values.refusal(profile.etcd, entry)
+	text := sprintf("%s is %s, because systemd takes a comment behind a value as part of it: write the comment on a line of its own", [entry.name, json.marshal(entry.value)])
 }
 
 _of_joined(entry) := sprintf("so all behind the equals sign is its value: write %s and the others as arguments of their own", [entry.name]) if {

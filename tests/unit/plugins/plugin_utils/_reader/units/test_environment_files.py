@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import Reading, read
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import (
+    read_environment_of_unit,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import lines_of
 
 from tests.unit.plugins.plugin_utils._reader.reading import members_in
 
@@ -164,3 +168,50 @@ def test_a_container_with_an_environment_file(path: str, found: bool) -> None:
     assert member["unknown"] == ({} if found else unread)
     [started] = members_in("a.sh", "docker run --env-file /etc/etcd/etcd.env quay.io/coreos/etcd:v3.5.4\n")
     assert started["unknown"] == unread
+
+
+@pytest.mark.parametrize(
+    ("text", "variables"),
+    [
+        # There are no comments behind a value.
+        ('A="/var/lib/etcd"   # disk\n', [("A", "/var/lib/etcd# disk", 1)]),
+        ("A='5m'# text\nB=c # d  \n", [("A", "5m# text", 1), ("B", "c # d", 2)]),
+        ("# A=1\n  ; A=2\n[Member]\n\nA = 3 \n", [("A", "3", 5)]),
+        # Quotes end a text; in one without quotes they are characters.
+        ('A="b" \'c d\' e"f"\n', [("A", 'bc de"f"', 1)]),
+        ('A=""\nB=\nC="d "\n', [("A", "", 1), ("B", "", 2), ("C", "d ", 3)]),
+        # Backslashes continue a line, and escape.
+        ("A=b\\\n  c\nD=e\\ f\n", [("A", "b  c", 1), ("D", "e f", 3)]),
+        ('A="b\\"\\$\\n\\\nc"\nD=\'\\"\'\n', [("A", 'b"$\\nc', 1), ("D", '\\"', 3)]),
+        # A value may have several lines, and one that nobody closes has all.
+        ("A='b\nC=d'\nE=f\n", [("A", "b\nC=d", 1), ("E", "f", 3)]),
+        ('A=1\nB="c\nD=e\n', [("A", "1", 1), ("B", "c\nD=e\n", 2)]),
+        ("1A=b\nA B=c\nC: d\n=e\n", []),
+    ],
+)
+def test_value_as_systemd_reads_it(text: str, variables: list[tuple[str, str, int]]) -> None:
+    """The values are those of systemd 252: the program in /usr/lib/systemd/user-environment-generators reads such a file."""
+    found = read_environment_of_unit(lines_of("etcd", text))
+    assert [(variable.name, variable.value, variable.line) for variable in found] == variables
+
+
+COMMENTED = 'ETCD_DATA_DIR="/var/lib/etcd"  # separate disk\n'
+
+
+def test_comment_behind_a_value_in_the_file_of_a_unit() -> None:
+    [member] = members(read({PATH: UNIT.format(named="/etc/default/etcd"), "host/etc/default/etcd": COMMENTED}))
+    assert member["environment"] == {"ETCD_DATA_DIR": "/var/lib/etcd# separate disk"}
+    assert member["where"]["ETCD_DATA_DIR"] == ["host/etc/default/etcd", 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("etcd.container", "[Container]\nImage=quay.io/coreos/etcd:v3.6.16\nEnvironmentFile=/etc/etcd.env\n"),
+        ("etcd.service", "[Service]\nExecStart=docker run --env-file /etc/etcd.env quay.io/coreos/etcd:v3.6.16\n"),
+    ],
+)
+def test_other_readers_of_a_file(path: str, text: str) -> None:
+    """A container engine reads the file, not systemd."""
+    [member] = members(read({path: text, "etc/etcd.env": COMMENTED}))
+    assert member["environment"] == {"ETCD_DATA_DIR": "/var/lib/etcd"}
