@@ -33,7 +33,9 @@ _OF_UNIT = re.compile(
     r"((?:[ \t]*(?:'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)))*)[ \t]*((?:[^\\\n]|\\.)*)",
     re.DOTALL,
 )
-_NAME = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)\s*", re.ASCII)
+_NAME = re.compile(r"([A-Za-z_]\w*)\s*", re.ASCII)
+# The beginning of a line that only a shell or Compose reads.
+_NO_ASSIGNMENT = re.compile(r"\s*(export\s+(?:ETCD_\w+|GOGC|GOMEMLIMIT)(?=\s*=)|ETCD_[A-Z0-9_]+:(?=\s))")
 _QUOTED = re.compile(r"'([^']*)(?:'|\Z)|\"((?:[^\"\\]|\\.)*)(?:\"|\Z)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([\"\\`$\n])")
 _ESCAPED_OR_END = re.compile(r"\\(.)|[ \t]+\Z", re.DOTALL)
@@ -79,6 +81,11 @@ def read_environment_of_unit(lines: Iterable[Line]) -> list[Variable]:
         number += text.count("\n", start, end) + 1
         start = text.find("\n", end) + 1 or len(text)
     return found
+
+
+def ignored_in(lines: Iterable[Line]) -> dict[Line, str]:
+    """Return the lines that assign nothing for systemd and container engines, with their beginning, such as export ETCD_NAME."""
+    return {line: found[1] for line in lines if (found := _NO_ASSIGNMENT.match(line.text))}
 
 
 def _value_of_unit(assignment: re.Match[str]) -> str:

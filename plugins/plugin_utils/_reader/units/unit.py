@@ -19,6 +19,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.com
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import (
     Variable,
     flags_in,
+    ignored_in,
     is_server,
     read_environment,
     read_environment_of_unit,
@@ -243,8 +244,16 @@ def _files(
         if lines is None:
             unknown[f"{option}{path}"] = member.NOT_AMONG_THE_FILES
         else:
-            variables += read_variables(lines)
+            ignored = ignored_in(lines)
+            unknown |= {written: _ignored_line(line, written) for line, written in ignored.items()}
+            places = {(line.path, line.number) for line in ignored}
+            variables += [one for one in read_variables(lines) if (one.path, one.line) not in places]
     return variables, unknown
+
+
+def _ignored_line(line: Line, written: str) -> str:
+    form = "export" if written.startswith("export") else "a colon"
+    return f"only a shell or Compose reads a line with {form}; write NAME=VALUE in {posixpath.basename(line.path)}"
 
 
 def unit_of(path: str) -> str:

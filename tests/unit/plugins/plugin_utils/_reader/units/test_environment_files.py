@@ -215,3 +215,27 @@ def test_other_readers_of_a_file(path: str, text: str) -> None:
     """A container engine reads the file, not systemd."""
     [member] = members(read({path: text, "etc/etcd.env": COMMENTED}))
     assert member["environment"] == {"ETCD_DATA_DIR": "/var/lib/etcd"}
+
+
+EXPORTED = 'export ETCD_NAME="b"\nexport GOGC=50\nexport PATH=/bin\nETCD_WAL_DIR=/w\nETCD_LISTEN_CLIENT_URLS: http://10.0.0.1:2379\n'
+ONLY_SHELL = "only a shell or Compose reads a line with {}; write NAME=VALUE in etcd.env"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [UNIT.format(named="/etc/etcd.env"), "[Service]\nExecStart=docker run --env-file /etc/etcd.env etcd:v3.6.16\n"],
+)
+def test_lines_that_assign_nothing_in_the_file_of_a_unit(text: str) -> None:
+    [member] = members(read({PATH: text, "host/etc/etcd.env": EXPORTED}))
+    assert member["environment"] == {"ETCD_WAL_DIR": "/w"}
+    assert member["unknown"] == {
+        "export ETCD_NAME": ONLY_SHELL.format("export"),
+        "export GOGC": ONLY_SHELL.format("export"),
+        "ETCD_LISTEN_CLIENT_URLS:": ONLY_SHELL.format("a colon"),
+    }
+
+
+def test_file_with_export_that_a_shell_may_source() -> None:
+    [member] = members(read({"etcd.env": EXPORTED}))
+    assert member["environment"].keys() == {"ETCD_NAME", "GOGC", "ETCD_WAL_DIR", "ETCD_LISTEN_CLIENT_URLS"}
+    assert member["unknown"] == {}

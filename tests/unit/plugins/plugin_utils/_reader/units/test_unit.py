@@ -117,7 +117,7 @@ DROP_IN = '[Service]\nMemoryMax=1G\nEnvironment="GOGC=50" ETCD_HEARTBEAT_INTERVA
 ENVIRONMENT = """[Member]
 ETCD_NAME=n1
 #ETCD_WAL_DIR=""
-export ETCD_DATA_DIR="/var/lib/etcd/default.etcd"
+ETCD_DATA_DIR="/var/lib/etcd/default.etcd"
 ETCD_LISTEN_CLIENT_URLS='http://0.0.0.0:2379'
 """
 
