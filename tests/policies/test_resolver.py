@@ -4,12 +4,13 @@
 """The resolver in Rego against Ansible itself: a value that differs must be reported as unknown.
 
 Inventories are resolved in batches, by one run of conftest each, and by Ansible's own code in this process; a few also by the command
-ansible-inventory. HEADROOM_PROPERTY_INVENTORIES sets the number of random inventories for each form (default 500, always the same ones, about
-a minute in all; any other number draws new ones). What was compared is printed at the end.
+ansible-inventory. HEADROOM_PROPERTY_INVENTORIES sets the number of random inventories for each form (default 500, and 100 as headroom-lint reads
+them, always the same ones, about a minute in all; any other number draws new ones). What was compared is printed at the end.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 
 from bench.lint.inventory import write_folder, write_listed
 
@@ -27,7 +29,9 @@ from .sampling import Draw, in_batches
 from .tools import REPOSITORY, resolve, tool
 
 INVENTORIES = Draw("HEADROOM_PROPERTY_INVENTORIES", 500)
-COUNTS: dict[str, Counter[str]] = {"folder": Counter(), "listed": Counter()}
+# The number by default for headroom-lint, which takes some seconds.
+READ = 100
+COUNTS: dict[str, Counter[str]] = {"folder": Counter(), "listed": Counter(), "read": Counter()}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,6 +45,12 @@ def counted(request: pytest.FixtureRequest) -> Iterator[None]:
                     f"\n{form} form: " + ", ".join(f"{number} {what}" for what, number in sorted(counts.items())),
                     end="",
                 )
+
+
+@functools.cache
+def drawn() -> list[Files]:
+    """Inventories that Ansible alone can read."""
+    return INVENTORIES.of(any_inventories())
 
 
 def count(form: str, ansible: dict[str, Any], ours: dict[str, Any]) -> None:
@@ -109,7 +119,7 @@ def test_random_inventories(tmp_path: Path) -> None:
 
 def test_random_inventories_listed(tmp_path: Path) -> None:
     """What ansible-inventory prints, read by the policies: nothing but templates is unknown."""
-    for batch_number, batch in enumerate(in_batches(INVENTORIES.of(any_inventories()))):
+    for batch_number, batch in enumerate(in_batches(drawn())):
         base = tmp_path / f"batch{batch_number}"
         (base / "documents").mkdir(parents=True)
         for number, files in enumerate(batch):
@@ -129,6 +139,25 @@ def test_random_inventories_listed(tmp_path: Path) -> None:
                 assert set(reasons.values()) <= {"a template", "a template inside"}, f"{host}: {reasons}"
             count("listed", ansible, ours)
     assert COUNTS["listed"]["inventories"] >= INVENTORIES.number
+
+
+def test_random_inventories_read_by_headroom_lint(tmp_path: Path) -> None:
+    """headroom-lint passes INI, files without an ending and empty files on, which conftest drops."""
+    number_of_all = INVENTORIES.asked or READ
+    for batch_number, batch in enumerate(in_batches(drawn()[:number_of_all])):
+        base = tmp_path / f"batch{batch_number}"
+        for number, files in enumerate(batch):
+            write(base / "inventories" / f"i{number}", files)
+        read = {"headroom_lint": gather([str(base / "inventories")]).document}
+        (base / "read.json").write_text(json.dumps(read), encoding="utf-8")
+        resolved = resolve(base / "read.json")
+        for number, files in enumerate(batch):
+            ours = resolved[str(base / "inventories" / f"i{number}")]
+            ansible = ansible_view(base / "inventories" / f"i{number}")
+            found = differences(ansible, ours)
+            assert not found, "\n".join(found) + "\n" + show(files)
+            count("read", ansible, ours)
+    assert COUNTS["read"]["inventories"] >= number_of_all
 
 
 def command_line_view(folder: Path) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Gathered(NamedTuple):
 def gather(paths: Iterable[str], ignore: str = "") -> Gathered:
     """Read files and folders; leave out the paths that match ``ignore``."""
     tree = collect(paths, ignore)
-    reading = read(tree.texts, tree.beside)
+    reading = read(tree.texts, tree.beside, tree.empty_folders)
     # A file that is known to configure no etcd counts as read, also if the user named it.
     without = {path: why for path, why in reading.passed_over.items() if path in tree.named and why in WITHOUT_ETCD}
     problems = {**reading.passed_over, **tree.problems}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import forms, member
@@ -36,6 +36,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats i
     process_managers,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import PROSE, Form
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.inventories import add_inventories
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
     MANIFEST,
@@ -83,14 +84,20 @@ class Reading(NamedTuple):
     passed_over: dict[str, str]
 
 
-def read(texts: Mapping[str, str], beside: Mapping[str, str] | None = None) -> Reading:
-    """Read files, given as path → text. beside: files .env that only have values for a Compose file among them."""
+def read(
+    texts: Mapping[str, str], beside: Mapping[str, str] | None = None, empty_folders: Iterable[str] = ()
+) -> Reading:
+    """Read files, given as path → text.
+
+    beside: files .env that only have values for a Compose file among them; empty_folders: folders without such files
+    """
     state = State(texts, beside or {})
     reader = _Reader(state)
     for path, text in texts.items():
         if not dot_env.is_used(path, texts):
             reader.add(path, text)
     add_units(state)
+    add_inventories(state, empty_folders)
     # A job that compacts starts no member, so the document would not contain it otherwise.
     compacts = sorted(path for path, text in texts.items() if COMPACTS.search(text) and not PROSE.search(path))
     return Reading(state.document(compacts), state.passed_over)
@@ -290,6 +297,8 @@ class _Reader:
 
     def _add_inventory(self, file: Text) -> None:
         if not re.search(r"^\[[^\]]+\]", file.text, re.MULTILINE):
+            if ini.is_list_of_hosts(file.lines):
+                self._state.host_lists.append(file)
             return
         try:
             groups = ini.groups_of(file.lines, self._state.releases.get(file.path))

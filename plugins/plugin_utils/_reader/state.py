@@ -41,6 +41,8 @@ class State:
         # They are read last, because units need the environment files.
         self.units: list[Text] = []
         self.environments: list[Text] = []
+        # They are read last, because only the files around them tell that they belong to an inventory.
+        self.host_lists: list[Text] = []
         # Config files, also those inside other files.
         self.configurations: list[Text] = []
         # Paths of the files whose variables a script passes on to etcd.

@@ -28,47 +28,52 @@ class Tree(NamedTuple):
     - problems: path → why a file could not be read, or why no other program can read it
     - named: the paths of files that the user named
     - beside: path → text of each .env in the folder of a Compose file, if it is not among the texts
+    - empty_folders: folders that contain no file, or only such as are ignored
     """
 
     texts: dict[str, str]
     problems: dict[str, str]
     named: set[str]
     beside: dict[str, str]
+    empty_folders: set[str]
 
 
 def collect(paths: Iterable[str], ignore: str = "") -> Tree:
     """Read the files below paths. Folders are searched for files, hidden ones included, in the order of their names."""
-    tree = Tree({}, {}, set(), {})
+    tree = Tree({}, {}, set(), {}, set())
     pattern = re.compile(ignore) if ignore else None
     for path in paths:
         if not os.path.isdir(path):
             tree.named.add(os.path.normpath(path))
-        for file in [path] if not os.path.isdir(path) else _files_below(path, tree.problems):
+        for file in [path] if not os.path.isdir(path) else _files_below(path, tree):
             name = os.path.normpath(file)
             if not (pattern and pattern.search(name)):
                 _add(tree, name)
     for name in {dot_env.beside(path) for path, text in tree.texts.items() if dot_env.is_compose(path, text)}:
         if name not in tree.texts and os.path.isfile(name) and not (pattern and pattern.search(name)):
             # Nobody named it, so nobody hears of it if it cannot be read.
-            found = Tree(tree.beside, {}, set(), {})
+            found = Tree(tree.beside, {}, set(), {}, set())
             _add(found, name)
     return tree
 
 
-def _files_below(folder: str, problems: dict[str, str]) -> list[str]:
+def _files_below(folder: str, tree: Tree) -> list[str]:
     """Return the files below a folder. Links are followed, but not into a folder around them: that would never end."""
     found = []
     around = {folder: {_identity(folder)}}
 
     def report(error: OSError) -> None:
-        problems[os.path.normpath(error.filename)] = error.strerror or str(error)
+        tree.problems[os.path.normpath(error.filename)] = error.strerror or str(error)
 
     for parent, folders, files in os.walk(folder, followlinks=True, onerror=report):
         above = around.pop(parent)
         inner = {name: _identity(os.path.join(parent, name)) for name in folders if not _IGNORED.search(name)}
         folders[:] = sorted(name for name, identity in inner.items() if identity not in above)
         around.update({os.path.join(parent, name): {*above, inner[name]} for name in folders})
-        found += [os.path.join(parent, name) for name in sorted(files) if not _IGNORED.search(name)]
+        read = [name for name in sorted(files) if not _IGNORED.search(name)]
+        found += [os.path.join(parent, name) for name in read]
+        if not read and not folders:
+            tree.empty_folders.add(os.path.normpath(parent))
     units = {path for path in found if path.endswith(".service") and not os.path.islink(path)}
     return [path for path in found if not _is_alias(path, units)]
 

@@ -194,8 +194,13 @@ _is_vars_file(rest) if {
 		not endswith(part, "~")
 	}
 	every part in array.slice(rest, 0, count(rest) - 1) { not contains(part, ".") }
-	_has_yaml_ending(rest[count(rest) - 1])
+	_may_be_vars(rest[count(rest) - 1])
 }
+
+_may_be_vars(name) if _has_yaml_ending(name)
+
+# Only headroom-lint passes these.
+_may_be_vars(name) if not contains(name, ".")
 
 # Inventory → path → why a file's contents are unknown. Rules report each of them.
 opaque := {root: reasons |

@@ -21,6 +21,9 @@ _VERSION = re.compile(r"\betcd_(\w*(version|ver|release)|(docker_)?image(_tag)?)
 _OF_INVENTORY = re.compile(r"^\s*\[[^\]]*:|\bansible_\w+\s*=", re.MULTILINE)
 # A comment, a section, a setting, or an element of a list in TOML.
 _SETTING = re.compile(r"^\s*([#;].*|\[.*\](\s*[#;].*)?|[\w.\"'-]+\s*=.*|[\"'\]}].*)?$")
+# A host above all sections, and the variables behind it.
+_HOST = re.compile(r"^\s*([\w.-]|\[\w*:\w*(:\d+)?\])+(:\d+)?(\s+[A-Za-z_]\w*=.*|\s+#.*)?\s*$")
+_COMMENT = re.compile(r"^\s*([#;].*)?$")
 _KEY = re.compile(r"^\s*([\w-]+)\s*=")
 
 Group = dict[str, Any]
@@ -40,6 +43,12 @@ def is_of_program(lines: list[Line]) -> bool:
     if not keys or any(SERVER_FLAG.match(f"--{key}") for key in keys):
         return False
     return not any(_OF_INVENTORY.search(line.text) or not _SETTING.match(line.text) for line in lines)
+
+
+def is_list_of_hosts(lines: list[Line]) -> bool:
+    """Tell whether each line of a file may be a host of an inventory without sections."""
+    content = [line.text for line in lines if not _COMMENT.match(line.text)]
+    return bool(content) and all(map(_HOST.match, content))
 
 
 def _groups_of(lines: list[Line]) -> dict[str, Group]:

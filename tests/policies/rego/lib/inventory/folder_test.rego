@@ -22,6 +22,8 @@ cases := {
 		"inv/group_vars/etcd/a/b.yml": {"d": "first file", "f": "first file"},
 		"inv/group_vars/etcd/a.d/b.yml": {"f": "not read"},
 		"inv/group_vars/etcd/.a.yml": {"f": "not read"},
+		"inv/group_vars/etcd/plain": {"g": "file without an ending"},
+		"inv/group_vars/etcd/plain.txt": {"f": "not read"},
 		"inv/group_vars/etcd.yml": {"g": "hidden by the folder"},
 		"inv/host_vars/n2.json": {"h": "host_vars"},
 	},
@@ -96,11 +98,11 @@ test_layers if {
 	seen.layers.hosts == {
 		"n1": {
 			"a": "group in file", "b": "group_vars of all", "c": "all in file",
-			"d": "last file", "e": "host", "f": "first file",
+			"d": "last file", "e": "host", "f": "first file", "g": "file without an ending",
 		},
 		"n2": {
 			"a": "group in file", "b": "group_vars of all", "c": "all in file",
-			"d": "last file", "e": "group_vars of all", "f": "first file", "h": "host_vars",
+			"d": "last file", "e": "group_vars of all", "f": "first file", "g": "file without an ending", "h": "host_vars",
 		},
 	}
 	seen.layers.groups == {"all": {"n1", "n2"}, "etcd": {"n1", "n2"}, "ungrouped": set()}

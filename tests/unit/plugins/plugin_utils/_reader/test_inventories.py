@@ -1,0 +1,110 @@
+# Copyright (c) 2026, Headroom contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files of an inventory that count because of those around them. tests/policies/test_resolver.py compares whole inventories with Ansible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
+
+GROUPS = "etcd: {hosts: {n1: , n2: }}\n"
+HOSTS = "# the hosts\nn1 ansible_host=10.0.0.1 etcd_extra_config='{\"unsafe-no-fsync\": True}'\n\nn[2:3]\n"
+UNGROUPED = {
+    "ungrouped": {
+        "hosts": {
+            "n1": {"ansible_host": "10.0.0.1", "etcd_extra_config": {"unsafe-no-fsync": True}},
+            "n[2:3]": {},
+        }
+    }
+}
+
+
+def contents(texts: dict[str, str]) -> dict[str, Any]:
+    """Path → contents of each file that the policies get."""
+    return {entry["path"]: entry["contents"] for entry in read(texts).document["files"]}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"inv/groups.yml": GROUPS},
+        {"inv/groups": "[etcd]\nn1\n"},
+        {"inv/group_vars/all.yml": "etcd_group: all\n"},
+        {"inv/host_vars/n1": "etcd_version: 3.6.16\n"},
+        {"groups.yml": GROUPS},
+    ],
+)
+def test_list_of_hosts_in_the_folder_of_an_inventory(beside: dict[str, str]) -> None:
+    reading = read({"inv/00-hosts": HOSTS, **beside})
+    assert {"path": "inv/00-hosts", "contents": UNGROUPED} in reading.document["files"]
+    assert reading.document["translated"]["inv/00-hosts"] is True and reading.passed_over == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "beside"),
+    [
+        # Without an inventory around it, a text with one word in each line may be anything.
+        ("inv/hosts", HOSTS, {"other/groups.yml": GROUPS}),
+        ("inv/hosts", HOSTS, {"inv/tasks.yml": "- hosts: etcd\n"}),
+        ("inv/hosts", "127.0.0.1 localhost\n", {"inv/groups.yml": GROUPS}),
+        ("inv/hosts", "# none\n", {"inv/groups.yml": GROUPS}),
+        # Ansible reads no inventory from these.
+        ("inv/.hosts", HOSTS, {"inv/groups.yml": GROUPS}),
+        ("inv/hosts.txt", HOSTS, {"inv/groups.yml": GROUPS}),
+        ("inv/roles/a/files/hosts", HOSTS, {"inv/groups.yml": GROUPS}),
+        ("inv/group_vars/etcd/hosts.cfg", HOSTS, {"inv/groups.yml": GROUPS}),
+    ],
+)
+def test_text_that_is_no_list_of_hosts(path: str, text: str, beside: dict[str, str]) -> None:
+    reading = read({path: text, **beside})
+    assert path not in reading.document["translated"]
+    assert reading.passed_over[path] == "it configures no etcd"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "variables"),
+    [
+        ("inv/group_vars/etcd/vault.yml", "---\n# secrets\n", {}),
+        ("inv/group_vars/etcd/empty.json", "null", {}),
+        ("inv/group_vars/etcd/.gitkeep", "", {}),
+        ("inv/group_vars/etcd/README.md", "# Variables\n", {}),
+        ("inv/host_vars/n1/.gitkeep", "a: 1\n", {}),
+        ("inv/host_vars/n1/a.txt", "a: 1\n", {}),
+        ("inv/host_vars/n1.example.com", "# text\na: 1\n", {"a": 1}),
+        ("inv/host_vars/n1.example.com", "a: [\n", {}),
+        ("inv/host_vars/n1.example.com/plain", "a: 1\n", {"a": 1}),
+    ],
+)
+def test_file_that_hides_others(path: str, text: str, variables: dict[str, Any]) -> None:
+    """Of NAME and NAME.yml, Ansible reads only the first, even if it is empty."""
+    found = contents({path: text, "inv/groups.yml": GROUPS, "inv/group_vars/etcd.yml": "etcd_version: 3.5.1\n"})
+    assert found[path] == variables
+
+
+def test_line_of_a_variable_of_a_host_with_dots_in_its_name() -> None:
+    path = "inv/host_vars/n1.example.com"
+    reading = read({path: "# text\netcd_version: 3.5.1\n", "inv/groups.yml": GROUPS})
+    assert reading.document["lines"][path]["words"]["etcd_version"] == [2]
+    assert reading.passed_over == {}
+
+
+def test_one_file_of_variables_hides_nothing() -> None:
+    assert contents({"group_vars/etcd.yml": "---\n"}) == {}
+
+
+@pytest.mark.parametrize("file", ["", "x.bak"])
+def test_empty_folder_hides_a_file(tmp_path: Path, file: str) -> None:
+    (tmp_path / "group_vars" / "etcd").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    if file:
+        (tmp_path / "group_vars" / "etcd" / file).write_text("a: 1\n", encoding="utf-8")
+    (tmp_path / "groups.yml").write_text(GROUPS, encoding="utf-8")
+    (tmp_path / "group_vars" / "etcd.yml").write_text("etcd_version: 3.5.1\n", encoding="utf-8")
+    entries = gather([str(tmp_path)]).document["files"]
+    assert {"path": f"{tmp_path}/group_vars/etcd/.empty", "contents": {}} in entries
+    assert len(entries) == 3
