@@ -173,6 +173,6 @@ def _with_files(document: dict[str, Any], paths: list[str]) -> dict[str, Any]:
     for path, why in gathered.passed_over.items():
         display.display(f"lint: skipped {path}: {why}")
     if gathered.refused:
-        raise AnsibleActionFail("; ".join(f"{path} was not read: {why}" for path, why in gathered.refused.items()))
+        raise AnsibleActionFail("; ".join(gathered.messages()))
     files = [{"path": "inventory", "contents": document}, *gathered.document["files"]]
     return {"headroom_lint": {**gathered.document, "files": files}}

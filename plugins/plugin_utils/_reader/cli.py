@@ -53,8 +53,8 @@ def main(arguments: list[str], root: str) -> int:
         print(f"headroom-lint: {options.conftest} is not on PATH; {how}", file=sys.stderr)
         return 1
     code = _run_conftest(os.path.abspath(conftest), options, root, json.dumps(document))
-    for path, why in gathered.refused.items():
-        print(f"headroom-lint: {path} was not read: {why}", file=sys.stderr)
+    for message in gathered.messages():
+        print(f"headroom-lint: {message}", file=sys.stderr)
     return code or (1 if gathered.refused and not options.no_fail else 0)
 
 

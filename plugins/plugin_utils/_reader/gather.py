@@ -20,6 +20,14 @@ class Gathered(NamedTuple):
     refused: dict[str, str]
     passed_over: dict[str, str]
 
+    def messages(self) -> list[str]:
+        """Return a message about each named file that was not read as a whole."""
+        read = {entry["path"] for entry in self.document["files"] if entry["contents"]}
+        return [
+            f"{path} was read only in part: {why}" if path in read else f"{path} was not read: {why}"
+            for path, why in self.refused.items()
+        ]
+
 
 def gather(paths: Iterable[str], ignore: str = "") -> Gathered:
     """Read files and folders; leave out the paths that match ``ignore``."""

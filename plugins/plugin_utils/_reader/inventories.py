@@ -9,11 +9,15 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import ini, playbook
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import Parsed, read_documents
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import playbook
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import (
+    Parsed,
+    read_documents,
+)
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats import ini
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.source import Unparsed, lines_of
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state import State
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Unparsed, lines_of
 
 _VARS = re.compile(r"^(?P<folder>(?:.*/)?)(?:group_vars|host_vars)/(?P<name>.+)$")
 # Ansible reads no inventory from such a file (rule 1), and none from the files of a role.
@@ -45,6 +49,11 @@ def add_inventories(state: State, empty_folders: Iterable[str]) -> None:
     for folder in empty_folders:
         if _VARS.match(folder):
             state.add_documents(f"{folder}/.empty", [{}])
+
+
+def is_variables(path: str) -> bool:
+    """Tell whether a file is below group_vars or host_vars."""
+    return _VARS.match(path) is not None
 
 
 def _inventory_folders(state: State) -> Iterator[str]:

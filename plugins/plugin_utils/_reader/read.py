@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import forms, member
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import forms, inventories, member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.code_files import (
     NO_IMAGE,
     AddInner,
@@ -36,7 +36,6 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats i
     process_managers,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.forms import PROSE, Form
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.inventories import add_inventories
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import (
     DOCUMENT,
     MANIFEST,
@@ -97,7 +96,7 @@ def read(
         if not dot_env.is_used(path, texts):
             reader.add(path, text)
     add_units(state)
-    add_inventories(state, empty_folders)
+    inventories.add_inventories(state, empty_folders)
     # A job that compacts starts no member, so the document would not contain it otherwise.
     compacts = sorted(path for path, text in texts.items() if COMPACTS.search(text) and not PROSE.search(path))
     return Reading(state.document(compacts), state.passed_over)
@@ -119,7 +118,7 @@ class _Reader:
         try:
             self._add(Text(path, path, lines))
         except Unparsed as problem:
-            about_etcd = first_server_setting(text) or is_configuration(Text(path, path, lines))
+            about_etcd = first_server_setting(text) or is_about_etcd(text) or is_configuration(Text(path, path, lines))
             (self._state.unparsed if about_etcd else self._state.passed_over)[path] = str(problem)
             return
         if release and self._state.alone and before == self._state.size() and _VAGRANTFILE.search(path):
@@ -269,7 +268,13 @@ class _Reader:
 
     def _parse(self, file: Text) -> Parsed:
         parsed, why = broken_yaml.parse_or_mend(file, bool(_CLOUD_CONFIG.match(file.text)))
-        if why and (first_server_setting(file.text) or is_configuration(file) or is_manifest(file.text)):
+        is_of_etcd = (
+            first_server_setting(file.text)
+            or is_about_etcd(file.text)
+            or is_configuration(file)
+            or is_manifest(file.text)
+        )
+        if why and (is_of_etcd or playbook.is_inventory(parsed.documents) or inventories.is_variables(file.path)):
             self._state.unparsed[file.path] = why
         return parsed
 

@@ -128,4 +128,4 @@ def _add_text(tree: Tree, path: str, content: bytes) -> None:
         return
     tree.texts[path] = content.decode("utf-16" if is_utf_16 else "utf-8", errors="replace")
     if DOCUMENT.search(path):
-        tree.problems[path] = "it is not UTF-8 text, as YAML and JSON must be; the rest was checked"
+        tree.problems[path] = "it is not UTF-8 text, as YAML and JSON must be: save it as UTF-8"

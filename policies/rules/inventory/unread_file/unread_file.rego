@@ -6,7 +6,7 @@
 #   id: inventory/unread_file
 #   severity: warn
 #   fix: Correct the file, or leave it out with --ignore. For dynamic and encrypted inventories run `ansible-playbook etcdops.headroom.lint -i INVENTORY`, with the vault password if there is one
-#   fix_in_files: Lint the file that starts etcd, or leave this one out with --ignore
+#   fix_in_files: Correct the file, lint the one that starts etcd instead, or leave this one out with --ignore
 #   source: docs/policies/README.md
 package headroom.rules.inventory.unread_file
 
@@ -25,9 +25,16 @@ problems contains {"inventory": name, "hosts": set(), "about": path, "text": spr
 }
 
 # Files about etcd that headroom-lint cannot parse: path → reason.
-problems contains {"inventory": path, "hosts": set(), "about": path, "text": sprintf("%s was not read: %s", [path, reason])} if {
+problems contains {"inventory": path, "hosts": set(), "about": path, "text": text} if {
 	some path, reason in files.reader.unparsed
+	text := sprintf("%s was %s: %s", [path, _extent(path), reason])
 }
+
+_extent(path) := "read only in part" if {
+	some entry in files.entries
+	entry.path == path
+	entry.contents != {}
+} else := "not read"
 
 _is_relevant(name, _) if not name in clusters.without_members
 

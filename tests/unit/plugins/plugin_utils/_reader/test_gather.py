@@ -46,6 +46,7 @@ def test_a_named_file_that_cannot_be_read(tmp_path: Path, name: str, text: str, 
     path.write_text(text, encoding="utf-8")
     found = gather([str(path)])
     assert found.refused[str(path)].startswith(reason) and found.passed_over == {}
+    assert found.messages() == [f"{path} was not read: {found.refused[str(path)]}"]
     assert "without_etcd" not in found.document
 
 
@@ -137,12 +138,13 @@ def test_yaml_that_is_not_utf_8(tmp_path: Path) -> None:
     # Neither Ansible nor etcd reads it.
     path = tmp_path / "etcd.yml"
     path.write_bytes(b"name: a # f\xfcr etcd\nlisten-client-urls: http://a:1\nunsafe-no-fsync: true\n")
-    why = {str(path): "it is not UTF-8 text, as YAML and JSON must be; the rest was checked"}
+    why = {str(path): "it is not UTF-8 text, as YAML and JSON must be: save it as UTF-8"}
     for named, refused in ((tmp_path, {}), (path, why)):
         found = gather([str(named)])
         assert (found.document["unparsed"], found.refused, found.passed_over) == (why, refused, {})
         [entry] = found.document["files"]
         assert entry["contents"]["unsafe-no-fsync"] is True
+        assert found.messages() == [f"{name} was read only in part: {reason}" for name, reason in refused.items()]
 
 
 def test_other_files_that_are_not_utf_8(tmp_path: Path) -> None:

@@ -51,6 +51,29 @@ def test_value_without_quotes(value: str) -> None:
     assert document["services"]["etcd"] == {**SERVICE, "hostname": value}
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        # A tab, for which Ansible refuses an inventory.
+        ("hosts.yml", "etcd:\n  hosts:\n    n1:\n\t# spare\n    n2:\n", 4),
+        ("hosts.yml", "all:\n  children:\n    etcd:\n      hosts:\n\t# spare\n        n1:\n", 5),
+        ("group_vars/etcd.yml", "etcd_version: 3.6.16\nworkload:\n\tkeys: 100\n", 3),
+        ("group_vars/all.yml", "# of etcd\nversion: 3.6.16\nnote: a: b\n", 3),
+        ("vars.yml", "etcd_version: 3.6.16\nnote: a: b\n", 2),
+        # Nothing of it is known.
+        ("vars.yml", "etcd_version: 3.6.16\nnote: [\n", 3),
+    ],
+)
+def test_warning_about_variables_and_inventories(path: str, text: str, line: int) -> None:
+    reading = read({path: text, "other.yml": "a: 1\n"})
+    assert list(reading.document["unparsed"]) == [path]
+    assert reading.document["unparsed"][path].startswith(f"line {line} is not valid YAML")
+
+
+def test_no_warning_about_a_file_that_only_mentions_etcd() -> None:
+    assert read({"a.yml": "# etcd\nnote: a: b\n"}).document["unparsed"] == {}
+
+
 def test_conflict() -> None:
     text = (
         f"services:\n  etcd:\n<<<<<<< HEAD\n    image: {IMAGE}\n    command: etcd --max-wals 3 --name a\n    hostname: a\n=======\n"
