@@ -228,11 +228,11 @@ _is_certain(position, conditions) if {
 _end(command) := min({count(command)} | {position | some position, word in command; regex.match(`^([;&|<>]|[0-9]>)`, word)})
 
 # A boolean flag takes no word after it: etcd exits on such a `stray` word. A `joined` word holds more than one flag with its value, such as
-# --name a, or --name=a --data-dir=/b.
-flags(command) := [object.union_n([entry, _stray(flag, given, next), _joined(word)]) |
-	given_words := arguments(command)
-	following := array.concat(array.slice(given_words, 1, count(given_words)), ["-"])
-	some position, word in given_words
+# --name a, or --name=a --data-dir=/b. The flags in the first form are those that the author meant, although etcd exits.
+flags(command) := [object.union_n([entry, _stray(flag, given, next), joined]) |
+	given_words := [part | some word in arguments(command); some part in _apart(word)]
+	following := array.concat([word | some [word, _] in array.slice(given_words, 1, count(given_words))], ["-"])
+	some position, [word, joined] in given_words
 	[flag, given] := _flag(word)
 	next := following[position]
 	entry := {"name": sprintf("--%s", [flag]), "form": "flag", "spelling": flag, "value": _value(flag, given, next)}
@@ -246,6 +246,14 @@ _stray(flag, given, next) := {"stray": next} if {
 	# A placeholder may become a flag.
 	not regex.match(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$`, next)
 } else := {}
+
+# [word, {joined} or {}] of each word in a word.
+_apart(word) := [[part, marker] |
+	some number, part in regex.split(`\s+`, trim_space(word))
+	marker := {true: {"joined": word}, false: {}}[number == 0]
+] if {
+	regex.match(`^--?[A-Za-z][\w-]*\s+[^\s=].*\s--?[A-Za-z]`, word)
+} else := [[word, _joined(word)]]
 
 _joined(word) := {"joined": word} if {
 	regex.match(`^--?[A-Za-z][\w-]*(\s+[^\s=]|=.*\s--[a-z][a-z-]+(=|\s|$))`, word)

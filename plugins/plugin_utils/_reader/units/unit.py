@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader import member
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     Command,
     find_etcd,
+    is_etcd,
+    is_image,
     split_words,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.environment import (
@@ -38,6 +40,8 @@ _CUT = "systemd ends it at two backslashes, and continues it after one"
 _SIZE = re.compile(r"^(\d+(\.\d+)?\s*[BKMGTPE]?|\d+(\.\d+)?[%‰‱]|infinity|)$")
 # A size of another program. A placeholder is not a size, but may become a valid one.
 _OTHER_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([KMGTPE])?[A-Za-z]*$", re.IGNORECASE)
+_ONE_ARGUMENT = re.compile(r"\$\{(\w+)\}")
+_EMPTY = "systemd passes an empty argument, on which etcd exits; write it without the braces"
 # An empty value discards what was set before.
 _LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment", "UnsetEnvironment"}
 
@@ -113,11 +117,13 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     # A unit may start a container before it follows the container's log.
     earlier = [directive for directive in directives if directive.name == "ExecStartPre"]
     for start in [*starts, *earlier]:
-        command = find_etcd(split_words(start.value.replace("$$", "$")), values)
+        words, empty = _with_whole_arguments(split_words(start.value.replace("$$", "$")), values)
+        command = find_etcd(words, values)
         if command is not None and (start in starts or command.image):
             more, missing = _files(command.environment_files, start.source, find_file, read_environment)
             if _is_cut(start.source):
                 missing[f"the command behind {start.name}="] = _CUT
+            missing |= dict.fromkeys(empty, _EMPTY)
             return _build(command, start.source, [*variables, *more], {**unknown, **missing}, directives)
     wraps = all(_WRAPPER.match(start.value) for start in starts)
     if not wraps or not (is_server(variables) or _is_of_etcd(directives, variables)):
@@ -128,6 +134,26 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
     command = Command(("etcd", *(word for variable in variables for word in flags_in(variable))))
     source = next((one.source for one in directives if one.name == "Environment" and "--" in one.value), None)
     return _build(command, source, variables, unknown, directives)
+
+
+def _with_whole_arguments(words: list[str], variables: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Return the words of a command in which ${NAME} behind etcd or its image is one argument, as in systemd; and the empty ones.
+
+    Without braces, the value becomes as many arguments as it has words. A container engine has options of its own in front of the image.
+    """
+    is_program = _is_reference if {"run", "create"} & set(words) else is_etcd
+    start = next((number + 1 for number, word in enumerate(words) if is_program(word)), len(words))
+    names = {word: found[1] for word in words[start:] if (found := _ONE_ARGUMENT.fullmatch(word))}
+    values = {word: variables[name] for word, name in names.items() if name in variables}
+    return (
+        [*words[:start], *(values.get(word, word) for word in words[start:])],
+        [word for word, value in values.items() if not value],
+    )
+
+
+def _is_reference(word: str) -> bool:
+    """Tell whether a word can only be an image of etcd, and not the name of a container."""
+    return re.search("[/:]", word) is not None and is_image(word.removeprefix("docker://"))
 
 
 def _is_of_etcd(directives: list[Directive], variables: list[Variable]) -> bool:

@@ -45,7 +45,7 @@ problems contains result.problem(profile, entry.name, text) if {
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
 	some entry in profile.etcd.given
-	text := sprintf("%q is one argument, %s", [entry.joined, _of_joined(entry)])
+	text := sprintf("%q is one argument, %s%s", [entry.joined, _of_joined(entry), _of_unit(profile.etcd)])
 }
 
 # systemd has no comments behind a value.
@@ -61,7 +61,13 @@ problems contains result.problem(profile, entry.name, text) if {
 
 _of_joined(entry) := sprintf("so all behind the equals sign is its value: write %s and the others as arguments of their own", [entry.name]) if {
 	regex.match(`^--?[\w-]+=`, entry.joined)
+} else := "and etcd exits because it has no flag of this name: write each flag as an argument of its own" if {
+	regex.match(`\s--?[A-Za-z]`, entry.joined)
 } else := sprintf("and etcd exits because it has no flag of this name: write %s=%s", [entry.name, entry.value])
+
+_of_unit(etcd) := ", in a unit with $NAME in place of ${NAME}" if {
+	etcd.format == "systemd unit"
+} else := ""
 
 _instead(entry) := sprintf("write %s=%s", [entry.name, entry.stray]) if {
 	spelling.is_readable("flag", "bool", entry.stray)

@@ -239,3 +239,44 @@ def test_file_with_export_that_a_shell_may_source() -> None:
     [member] = members(read({"etcd.env": EXPORTED}))
     assert member["environment"].keys() == {"ETCD_NAME", "GOGC", "ETCD_WAL_DIR", "ETCD_LISTEN_CLIENT_URLS"}
     assert member["unknown"] == {}
+
+
+OPTIONS = {
+    "host/etc/default/etcd": 'ETCD_OPTS="--snapshot-count=1 --name n1"\nNAME=--name=a\nEMPTY=""\nTAG=v3.6.16\nRUN="--net host"\n'
+}
+JOINED = "--snapshot-count=1 --name n1"
+DOCKER = "/usr/bin/docker run --name etcd ${RUN} quay.io/coreos/etcd:${TAG}"
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ("/usr/bin/etcd ${ETCD_OPTS}", [JOINED]),
+        ("/usr/bin/etcd $ETCD_OPTS ${NAME}", [*JOINED.split(), "--name=a"]),
+        ("/usr/bin/etcd --debug ${OTHER}", ["--debug", "${OTHER}"]),
+        ("/usr/bin/env A=b /usr/bin/etcd ${ETCD_OPTS}", [JOINED]),
+        (f"{DOCKER} ${{ETCD_OPTS}}", [JOINED]),
+        (f"{DOCKER} /usr/local/bin/etcd ${{ETCD_OPTS}}", [JOINED]),
+        ("/usr/bin/rkt run docker://quay.io/coreos/etcd:v3.6.16 -- ${ETCD_OPTS}", [JOINED]),
+        # systemd replaces the variable, and then the shell splits the text.
+        ("/bin/sh -c 'exec etcd ${ETCD_OPTS}'", JOINED.split()),
+    ],
+)
+def test_variable_in_braces_is_one_argument(start: str, words: list[str]) -> None:
+    unit = f"[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart={start}\n"
+    [member] = members(read({PATH: unit, **OPTIONS}))
+    assert member["command"] == ["etcd", *words]
+
+
+@pytest.mark.parametrize(
+    ("start", "unknown"),
+    [
+        ("/usr/bin/etcd --name a ${EMPTY}", ["${EMPTY}"]),
+        ("/usr/bin/etcd --name a $EMPTY", []),
+        ("/bin/sh -c 'etcd --name a ${EMPTY}'", []),
+    ],
+)
+def test_empty_variable_in_braces(start: str, unknown: list[str]) -> None:
+    unit = f"[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart={start}\n"
+    [member] = members(read({PATH: unit, **OPTIONS}))
+    assert list(member["unknown"]) == unknown and member["command"] == ["etcd", "--name", "a"]
