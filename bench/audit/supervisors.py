@@ -29,7 +29,7 @@ KEYS, VALUE = 20, "v" * 1000
 READY_SECONDS = 60
 DAYS = 90  # fewer are a finding
 HEALTHY_FLAGS = ["--quota-backend-bytes=67108864", "--auto-compaction-mode=periodic", "--auto-compaction-retention=1h", "--snapshot-count=10000"]  # fmt: skip
-DEFECTS = ["--unsafe-no-fsync", "--election-timeout=600", "--quota-backend-bytes=1073741824", "--auto-compaction-retention=0"]  # fmt: skip
+DEFECTS = ["--unsafe-no-fsync", "--election-timeout=600", "--quota-backend-bytes=9663676416", "--auto-compaction-retention=0"]  # fmt: skip
 PLANTED = ["compaction/off", "durability/unsafe_no_fsync", "topology/election_ratio"]
 # These need a limit of memory.
 PLANTED_IN_LIMIT = ["memory/gomemlimit_range", "memory/quota_over_memory"]

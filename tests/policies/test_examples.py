@@ -32,7 +32,7 @@ DEFECTS = {
     "quota_with_unit": ("flags/wrong_type", set()),
     "large_values_long_log": (
         "memory/raft_log_share",
-        {"memory/limit_below_estimate", "memory/quota_over_memory", "memory/snapshot_count", "memory/gomemlimit_unset"},
+        {"memory/limit_below_estimate", "memory/snapshot_count", "memory/gomemlimit_unset"},
     ),
     "compaction_off": ("compaction/off", set()),
     "timings": ("topology/election_ratio", {"memory/quota_unset"}),

@@ -86,7 +86,11 @@ def is_refusal(finding: dict[str, Any]) -> bool:
 
 def findings_of(hosts: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Lint hosts, each of them a cluster."""
-    document = {"_meta": {"hostvars": hosts}, "all": {"children": ["etcd"]}, "etcd": {"hosts": list(hosts)}}
+    return denied_in({"_meta": {"hostvars": hosts}, "all": {"children": ["etcd"]}, "etcd": {"hosts": list(hosts)}})
+
+
+def denied_in(document: Any) -> list[dict[str, Any]]:
+    """Lint a document as conftest passes it on."""
     command = [tool("opa"), "eval", "--stdin-input", "--format", "json", "data.headroom.deny"]
     for source in SOURCES:
         command += ["--data", source]
@@ -186,6 +190,48 @@ def fits_defaults(budget: str) -> bool:
     except PlanInfeasible:
         return False
     return True
+
+
+def deployed(variables: dict[str, Any], found: dict[str, Any], is_measured: bool) -> dict[str, Any]:
+    """Return the member that has the flags of a plan: as the audit finds it running, or as a file without its workload."""
+    series = found["estimate"]["series"]
+    flags = [f"--{SETTINGS[name][series]['flag']}={value}" for name, value in found["settings"].items()]
+    return {
+        "name": "etcd-1",
+        "format": "running member" if is_measured else "systemd unit",
+        "image": None,
+        "release": variables["etcd_version"],
+        "command": ["etcd", "--data-dir=/var/lib/etcd", *flags],
+        "environment": found["environment"],
+        "limit": {"name": "MemoryMax", "size": found["memory_max"]},
+        "memlock": None,
+        "unknown": {},
+        "silent": [],
+        "where": {},
+        "twice": {},
+        "workload": variables["etcd_workload"] if is_measured else {},
+        "live": {},
+    }
+
+
+def test_a_deployed_plan_is_not_denied() -> None:
+    draw = random.Random(20261130)
+    files = []
+    while len(files) < MEMBERS:
+        variables = member(draw)
+        try:
+            found = plan(variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"])
+        except (PlanInfeasible, BadInput):
+            continue
+        files += [
+            {
+                "path": f"{len(files)}-{is_measured}",
+                "contents": {"headroom_member": deployed(variables, found, is_measured)},
+            }
+            for is_measured in (True, False)
+        ]
+    denied = [finding for finding in denied_in(files) if finding["code"] in REFUSING | {"memory/quota_over_memory"}]
+    assert not denied, json.dumps(denied, indent=1)
 
 
 def test_linter_knows_the_settings_that_the_role_refuses_as_extra_keys() -> None:

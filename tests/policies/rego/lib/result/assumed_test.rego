@@ -73,9 +73,10 @@ _ids_of(finding_set, code) := [finding | some finding in finding_set; finding.co
 _limited(command) := [{"path": "compose.yml", "contents": {"services": {"etcd": {"image": "quay.io/coreos/etcd:v3.6.16", "mem_limit": "1g", "command": command}}}}]
 
 quotas := [
-	# Over what an assumed heap leaves, or over the whole limit.
+	# Over what an assumed heap leaves, over the whole limit, or over what any plan sets.
 	["1000000000", "warn"],
-	["2000000000", "deny"],
+	["2000000000", "warn"],
+	["9000000000", "deny"],
 ]
 
 test_quota[quota] if {
@@ -83,6 +84,23 @@ test_quota[quota] if {
 	document := _limited(sprintf("etcd --name=a --data-dir=/d --quota-backend-bytes=%s", [quota]))
 	findings := headroom.deny | headroom.warn with input as document
 	{finding.severity | some finding in _ids_of(findings, "memory/quota_over_memory")} == {severity}
+}
+
+# The same where nothing is estimated.
+test_quota_without_a_release[quota] if {
+	some [quota, severity] in [["5000000000", "warn"], ["9000000000", "deny"]]
+	command := sprintf("etcd --name=a --data-dir=/d --quota-backend-bytes=%s", [quota])
+	document := [{"path": "compose.yml", "contents": {"services": {"etcd": {"image": "etcd", "mem_limit": "1g", "command": command}}}}]
+	findings := headroom.deny | headroom.warn with input as document
+	{finding.severity | some finding in _ids_of(findings, "memory/quota_over_memory")} == {severity}
+}
+
+# A measured workload may grow.
+test_quota_of_a_running_member if {
+	limit := {"limit": {"name": "the limit", "size": "2GB"}, "workload": {"value_size": 1000}}
+	member := object.union(_running, object.union(limit, {"command": ["etcd", "--data-dir=/d", "--quota-backend-bytes=5000000000"]}))
+	findings := headroom.deny | headroom.warn with input as [{"path": "a", "contents": {"headroom_member": member}}]
+	{finding.severity | some finding in _ids_of(findings, "memory/quota_over_memory")} == {"warn"}
 }
 
 test_gomemlimit if {
