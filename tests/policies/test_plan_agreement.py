@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 import subprocess
+from collections import Counter
 from typing import Any
 
 import yaml
@@ -21,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.plan import
 
 from .tools import REPOSITORY, SOURCES, tool
 
-MEMBERS = 150
+CLUSTERS = 150
 # What says that no plan can hold the workload. The others are about what was pinned, or are stricter on purpose.
 REFUSING = {"memory/limit_below_estimate", "memory/restart_spike", "memory/quota_below_data"}
 # What says that a setting or a limit is refused. memory/gomemlimit_range also denies a GOMEMLIMIT below the live heap, which the plan accepts.
@@ -45,8 +46,8 @@ def member(draw: random.Random) -> dict[str, Any]:
     if draw.random() < 0.3:
         variables["etcd_workload"]["revisions_per_key"] = int(10 ** draw.uniform(0, 3))
     pins: dict[str, list[Any]] = {
-        "etcd_snapshot_count": [500, 10000, 100000],
-        "etcd_snapshot_catchup_entries": [100, 5000, 50000],
+        "etcd_snapshot_count": [500, 1000, 10000, 100000],
+        "etcd_snapshot_catchup_entries": [100, 1000, 5000, 50000],
         "etcd_auto_compaction_retention": ["1m", "30m"],
         "etcd_quota_backend_bytes": ["1GB", "8GB"],
     }
@@ -66,12 +67,14 @@ def pin_a_limit(draw: random.Random, variables: dict[str, Any]) -> None:
     variables[name] = draw.choice([20, 100, 300]) if name == "etcd_gogc" else int(budget * share)
 
 
-def planned(variables: dict[str, Any]) -> bool:
-    """Whether there is a plan for these variables."""
+def planned(variables: dict[str, Any], members: int) -> bool:
+    """Whether there is a plan for this many members with these variables."""
     stated = ("etcd_version", "etcd_workload", "etcd_memory_budget", "etcd_cluster_name")
     pinned = {name[5:]: value for name, value in variables.items() if name not in stated}
     try:
-        plan_flags(variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"], pinned)
+        plan_flags(
+            variables["etcd_version"], variables["etcd_workload"], members, variables["etcd_memory_budget"], pinned
+        )
     except (PlanInfeasible, BadInput):
         return False
     return True
@@ -85,7 +88,7 @@ def is_refusal(finding: dict[str, Any]) -> bool:
 
 
 def findings_of(hosts: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Lint hosts, each of them a cluster."""
+    """Lint hosts."""
     return denied_in({"_meta": {"hostvars": hosts}, "all": {"children": ["etcd"]}, "etcd": {"hosts": list(hosts)}})
 
 
@@ -105,7 +108,10 @@ def assert_agreement(hosts: dict[str, dict[str, Any]]) -> set[str]:
     """Check that the linter denies exactly the hosts without a plan, and return these."""
     findings = findings_of(hosts)
     denied = {host for finding in findings if is_refusal(finding) for host in finding["hosts"]}
-    refused = {host for host, variables in hosts.items() if not planned(variables)}
+    sizes = Counter(variables["etcd_cluster_name"] for variables in hosts.values())
+    refused = {
+        host for host, variables in hosts.items() if not planned(variables, sizes[variables["etcd_cluster_name"]])
+    }
     differing = {
         host: (hosts[host], [finding["msg"] for finding in findings if host in finding["hosts"]])
         for host in denied ^ refused
@@ -116,10 +122,30 @@ def assert_agreement(hosts: dict[str, dict[str, Any]]) -> set[str]:
 
 def test_linter_denies_what_the_plan_refuses() -> None:
     draw = random.Random(20261121)
-    hosts = {f"n{number}": {**member(draw), "etcd_cluster_name": f"c{number}"} for number in range(MEMBERS)}
+    hosts = {}
+    for number in range(CLUSTERS):
+        variables = {**member(draw), "etcd_cluster_name": f"c{number}"}
+        hosts.update({f"n{number}-{host}": variables for host in range(draw.choice([1, 3]))})
     refused = assert_agreement(hosts)
     # Both answers occur often enough to mean something.
-    assert MEMBERS / 10 < len(refused) < MEMBERS * 9 / 10
+    assert len(hosts) / 10 < len(refused) < len(hosts) * 9 / 10
+
+
+def test_restarts_that_replay_no_more_than_a_running_member_holds() -> None:
+    """The peak after a restart is the larger one also with a snapshot-count of no more than the catch-up entries."""
+    own = {
+        "etcd_version": "3.7.3",
+        "etcd_workload": {"value_size": "50KB", "keys": 30000, "puts_per_second": 10},
+        "etcd_snapshot_count": 1000,
+        "etcd_snapshot_catchup_entries": 1000,
+    }
+    hosts = {
+        f"n{megabytes}-{number}": {**own, "etcd_memory_budget": f"{megabytes}MB", "etcd_cluster_name": f"c{megabytes}"}
+        for megabytes in (280, 300, 320, 330)
+        for number in range(3)
+    }
+    refused = assert_agreement(hosts)
+    assert {host.partition("-")[0] for host in refused} == {"n280", "n300", "n320"}
 
 
 def test_limits_and_numbers_that_the_plan_refuses_or_accepts() -> None:
@@ -217,7 +243,7 @@ def deployed(variables: dict[str, Any], found: dict[str, Any], is_measured: bool
 def test_a_deployed_plan_is_not_denied() -> None:
     draw = random.Random(20261130)
     files = []
-    while len(files) < MEMBERS:
+    while len(files) < CLUSTERS:
         variables = member(draw)
         try:
             found = plan(variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"])

@@ -27,7 +27,6 @@ problems contains problem if {
 	some profile in estimates.profiles
 	estimates.fails_only_at_restart(profile)
 	settings := profile.estimate.settings
-	settings.snapshot_count > settings.snapshot_catchup_entries
 	shortage := estimates.shortage(profile)
 	[required, limit] := units.format_sizes_distinctly(shortage.bytes, shortage.limit)
 	text := sprintf("a restart replays up to %s entries (%s) of %s and needs %s, over the limit of %s (%s); running takes %s", [
