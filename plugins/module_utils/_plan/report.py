@@ -208,6 +208,9 @@ def copy_lines(report: Report) -> list[str]:
     unit = [f"Environment={name}={value}" for name, value in found["environment"].items()]
     for name, value in (("MemoryHigh", found["memory_high"]), ("MemoryMax", found["memory_max"])):
         unit.append(f"{name}={value // MIB}M" if value % MIB == 0 else f"{name}={value}")
+    if found["settings"].get("memory_mlock"):
+        # systemd's default is 8 MiB.
+        unit.append("LimitMEMLOCK=infinity")
     return [*flags, *unit]
 
 

@@ -100,6 +100,8 @@ def _limits(plan: Mapping[str, Any], unit: str) -> list[str]:
     limits = [
         f"{name}={plan[key] // MIB}M" for name, key in (("MemoryHigh", "memory_high"), ("MemoryMax", "memory_max"))
     ]
+    if _locks_memory(plan):
+        limits.append("LimitMEMLOCK=infinity")
     lines = ["[Service]", *(f"Environment={one}" for one in environment), *limits]
     return [f"/etc/systemd/system/{unit}.d/memory.conf:", *indented(lines)]
 
@@ -161,9 +163,15 @@ def _compose(plan: Mapping[str, Any], flags: Sequence[str], environment: Mapping
         *_section("command:", [f"  - {flag}" for flag in flags]),
         *_section("environment:", [f'  {name}: "{value}"' for name, value in environment.items()]),
         f"mem_limit: {plan['memory_max'] // MIB}m",
+        *(["ulimits: {memlock: -1}"] if _locks_memory(plan) else []),
     ]
     where = f"the service in the Compose file (or the same options for {engine or 'the engine'} run):"
     return [where, *indented(lines)]
+
+
+def _locks_memory(plan: Mapping[str, Any]) -> bool:
+    """Return whether etcd locks the database in memory, for which the defaults of systemd and of container engines are too small."""
+    return bool(plan["settings"].get("memory_mlock"))
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:

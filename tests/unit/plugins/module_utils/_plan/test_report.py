@@ -216,6 +216,13 @@ def test_flags_to_copy_are_spelt_as_the_release_does() -> None:
     assert "  --memory-mlock=true" in pinned
 
 
+@pytest.mark.parametrize("is_locked", [False, True])
+def test_a_unit_may_lock_the_database(is_locked: bool) -> None:
+    """systemd's default of 8 MiB ends an etcd with memory-mlock."""
+    lines = text_lines(prepare("3.7.3", {}, 1, "4GB", {"memory_mlock": is_locked}))
+    assert ("  LimitMEMLOCK=infinity" in lines) is is_locked
+
+
 @pytest.mark.parametrize("asked", ASKED)
 def test_stacks_add_up(asked: dict[str, Any]) -> None:
     report = prepare(**asked)

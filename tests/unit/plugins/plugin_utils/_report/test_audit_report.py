@@ -97,6 +97,20 @@ def test_settings_are_lines_for_the_file_that_has_them_now(process: dict[str, An
     assert all(part in text for part in expected), text
 
 
+@pytest.mark.parametrize(
+    ("process", "line"),
+    [
+        (a_process(), "  LimitMEMLOCK=infinity"),
+        (a_process(environment=KUBESPRAY), "  LimitMEMLOCK=infinity"),
+        (a_process("container"), "  ulimits: {memlock: -1}"),
+    ],
+)
+def test_a_member_may_lock_the_database(process: dict[str, Any], line: str) -> None:
+    locked = prepare("3.7.3", {}, 1, "4GB", {"memory_mlock": True}).plan
+    assert line in planned_lines(locked, process)
+    assert line not in planned_lines(PLAN, process)
+
+
 def test_the_settings_of_a_pod_of_the_api_are_values_of_its_chart() -> None:
     process = a_process("pod", "api", environment={"ETCD_SNAPSHOT_COUNT": "1"})
     lines = planned_lines(PLAN, process)
