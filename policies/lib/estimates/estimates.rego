@@ -70,6 +70,9 @@ assumes_workload(profile) if {
 	not member_settings.proves_unset(profile.etcd)
 } else := false
 
+# Whether the workload is that of a running member, which may grow.
+measures_workload(profile) if profile.etcd.format == "running member"
+
 # Whether any estimate may rest on an assumed workload. Rules ask this first, so that a query for warnings alone skips the memory model.
 assume_a_workload if {
 	some profile in clusters.profiles

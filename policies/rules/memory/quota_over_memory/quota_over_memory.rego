@@ -74,7 +74,7 @@ _with_basis(profile, quota, problem) := problem if {
 } else := result.warning_with_assumption(problem, estimates.assumption(profile)) if {
 	not _has_workload(profile)
 } else := result.warning_with_assumption(problem, text) if {
-	profile.etcd.format == "running member"
+	estimates.measures_workload(profile)
 	text := sprintf("and over the %s that a plan for the measured workload sets", [units.format_size(_planned_quota(profile))])
 } else := problem
 
