@@ -14,6 +14,7 @@ import subprocess
 from collections import Counter
 from typing import Any
 
+import pytest
 import yaml
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.release_tables import SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import OWNED, BadConfig, render_config
@@ -190,22 +191,30 @@ def test_limits_and_numbers_that_the_plan_refuses_or_accepts() -> None:
     }
 
 
-def test_budgets_around_the_smallest_one() -> None:
+@pytest.mark.parametrize(
+    ("version", "members", "load"),
+    [
+        ("3.7.3", 1, {"value_size": "100KB", "keys": 2000, "puts_per_second": 50}),
+        # The smallest GOMEMLIMIT decides, because a start reads that many keys.
+        ("3.6.16", 7, {"value_size": 34, "keys": 172650, "puts_per_second": 195, "clients": 50, "range_size": 0}),
+    ],
+)
+def test_budgets_around_the_smallest_one(version: str, members: int, load: dict[str, Any]) -> None:
     """MemoryHigh has whole MiB, so a budget that is a little larger than the memory needed may not be enough."""
-    load = {"value_size": "100KB", "keys": 2000, "puts_per_second": 50}
-    smallest = budgets("3.7.3", load, 1).minimum
+    smallest = budgets(version, load, members).minimum
     amounts = [smallest + offset for offset in range(-2 << 20, 2 << 20, 1 << 17)]
     hosts = {
-        f"n{amount}": {
-            "etcd_version": "3.7.3",
+        f"n{amount}-{number}": {
+            "etcd_version": version,
             "etcd_workload": load,
             "etcd_memory_budget": amount,
             "etcd_cluster_name": f"c{amount}",
         }
         for amount in amounts
+        for number in range(members)
     }
     refused = assert_agreement(hosts)
-    assert 0 < len(refused) < len(amounts)
+    assert 0 < len(refused) < len(hosts)
 
 
 def test_without_a_workload_the_role_plans_with_defaults() -> None:

@@ -18,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import compute
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.figures import Figures
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.garbage import smallest_heap
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import ESTIMATE_SETTINGS
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import Settings
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case
@@ -77,9 +78,19 @@ def fits(case: Case, figures: Figures, cached: bool, room: bool = False) -> bool
     return required_bytes(figures, cached, room) <= case.memory_high
 
 
+def largest_heap_live(figures: Figures) -> int:
+    """Return the larger live heap of a running member and one that restarts."""
+    return max(figures.required.heap_live, figures.required.restart_heap_live)
+
+
 def gomemlimit_permille(figures: Figures, gomemlimit: int) -> int:
-    """Return GOMEMLIMIT in permille of the live heap, for the larger heap of a running member and one that restarts."""
-    return gomemlimit * 1000 // max(figures.required.heap_live, figures.required.restart_heap_live)
+    """Return GOMEMLIMIT in permille of the live heap."""
+    return gomemlimit * 1000 // largest_heap_live(figures)
+
+
+def smallest_gomemlimit(case: Case, figures: Figures) -> int:
+    """Return the smallest GOMEMLIMIT with which Go does not collect garbage all the time."""
+    return smallest_heap(case.constants, largest_heap_live(figures), 0)
 
 
 def evaluate(case: Case, settings: Settings, step: Step) -> Choice | None:
@@ -90,13 +101,15 @@ def evaluate(case: Case, settings: Settings, step: Step) -> Choice | None:
     limit = (case.memory_high - outside_go(unlimited, step.cached)) // MIB * MIB
     if limit < ESTIMATE_SETTINGS["gomemlimit"]["min"]:
         return None
-    limited = replace(settings, gomemlimit=limit)
+    # Go counts the untouched buffers for peers, and the kernel does not, so that a smaller limit could fit.
+    lowest = smallest_gomemlimit(case, unlimited)
+    limited = replace(settings, gomemlimit=max(limit, lowest))
     figures = trial(case, limited)
     if not fits(case, figures, step.cached, step.room):
         return None
     is_moderate = gomemlimit_permille(figures, limit) >= case.rules["gomemlimit_easy"]
     # While a follower receives a snapshot, the collector may work harder.
-    if fits(case, unlimited, step.cached):
+    if limit >= lowest and fits(case, unlimited, step.cached):
         pressure = NO_PRESSURE
     else:
         pressure = MODERATE_PRESSURE if is_moderate else HIGH_PRESSURE

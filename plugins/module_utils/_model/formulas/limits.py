@@ -106,7 +106,8 @@ def required(constants: Constants, workload: Workload, settings: Settings, membe
     restart_marked = restart_live + copies
     restart = anon_peak(constants, settings, restart_marked, parts.start_up, constants.restart_anon_over_heap)
     started = restart - untouched - untouched_queues(constants, members)
-    peak = max(running, started, restore_anon_peak(constants, workload, settings, db, restart_live))
+    # No plan sets GOMEMLIMIT below what the larger of the two live heaps needs.
+    peak = max(running, started, restore_anon_peak(constants, workload, settings, db, max(live, restart_live)))
     hot = hot_pages(constants, settings, db)
     kernel = kernel_memory(constants, workload, peak + mapped_file(constants, db))
     outside_go = hot + constants.binary_text + kernel

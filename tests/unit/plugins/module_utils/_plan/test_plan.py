@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB
+from ansible_collections.etcdops.headroom.plugins.module_utils._base.units import MIB, parse_size
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.estimate import estimate
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import parse_input
@@ -276,3 +276,24 @@ def test_sizes_above_the_memory_of_the_host(
 ) -> None:
     problem = host_memory_problem(sizes, total, limit)
     assert all(text in problem for text in texts) and bool(problem) is bool(texts), problem
+
+
+@pytest.mark.parametrize(
+    ("version", "members", "workload", "budget"),
+    [
+        (
+            "3.7.3",
+            5,
+            {"value_size": "5KB", "keys": 2000, "puts_per_second": 10, "clients": 10, "range_size": 0},
+            "80MB",
+        ),
+        ("3.5.35", 3, {"value_size": 7007, "keys": 55, "puts_per_second": 23, "clients": 10, "range_size": 0}, "80MB"),
+        ("3.5.35", 7, {"value_size": 140, "keys": 252, "puts_per_second": 45, "clients": 50, "range_size": 0}, "77MB"),
+    ],
+)
+def test_gomemlimit_leaves_a_tenth_of_the_live_heap(version: str, members: int, workload: Any, budget: str) -> None:
+    """Go counts the buffers for the other members, which the kernel does not as long as no message reaches them."""
+    found = plan_plan.plan(version, workload, members, budget)
+    figures, limit = found["estimate"], parse_size(found["environment"]["GOMEMLIMIT"], "GOMEMLIMIT")
+    assert limit * 10 >= 11 * max(figures["heap_live"], figures["restart_heap_live"])
+    assert not [note for note in found["notes"] if "collect garbage all the time" in note]

@@ -121,6 +121,9 @@ def test_a_plan_fits_by_its_own_estimate(asked: Asked, megabytes: int, pinned: d
     assert {name: again[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "outside_go")} == {
         name: figures[name] for name in ("rss_anon_peak", "restart_rss_anon_peak", "db_size", "outside_go")
     }
+    if "GOMEMLIMIT" in found["environment"] and "gomemlimit" not in pinned:
+        live = max(figures["heap_live"], figures["restart_heap_live"])
+        assert parse_size(found["environment"]["GOMEMLIMIT"], "GOMEMLIMIT") * 10 >= live * 11
     least = 100 if members > 1 else 1
     assert pinned or found["settings"]["snapshot_catchup_entries"] >= least
     assert found["settings"]["quota_backend_bytes"] < 0 or figures["db_in_use"] <= (

@@ -102,6 +102,14 @@ def test_a_budget_just_below_what_is_needed() -> None:
             assert budget > enough - MIB
 
 
+def test_a_budget_that_was_enough_for_a_smaller_gomemlimit() -> None:
+    """An earlier version deployed this one with a GOMEMLIMIT below 1.1 times the live heap."""
+    load = {"value_size": 34, "keys": 172650, "puts_per_second": 195, "clients": 50, "range_size": 0}
+    text = "etcd 3.6.16 needs 157.0 MiB, 5.0 MiB more. What would fit: a memory budget of 157.0 MiB; "
+    with pytest.raises(plan_plan.PlanInfeasible, match=text):
+        plan_plan.plan("3.6.16", load, 7, "152MB")
+
+
 @pytest.mark.parametrize(
     ("budget", "pinned", "text"),
     [
