@@ -43,8 +43,9 @@ def plan_change(
     settings = dict(member.base)
     try:
         planned, before = _plan(member, new), _plan_or_none(member, old)
-        # The extra settings have it already, in their own spelling.
-        settings.update({name: value for name, value in planned["settings"].items() if name != "memory_mlock"})
+        # The extra settings have these already, in their own spelling.
+        given = {"memory_mlock", *(["max_request_bytes"] if "max-request-bytes" in member.extra else [])}
+        settings.update({name: value for name, value in planned["settings"].items() if name not in given})
         changes.append(_memory_change(member, old, new, planned, before))
         lowered = later_quota_problem(_quota(planned), _quota(before) if before else None, databases or {})
         problems += [f"quota with etcd {new}: {lowered}"] if lowered else []

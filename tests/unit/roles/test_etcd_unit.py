@@ -47,8 +47,13 @@ def test_a_locked_database_may_be_locked(version: str, extra: dict[str, Any], ra
     assert ("LimitMEMLOCK=infinity" in unit(config)) is raised
 
 
-def role_variable(name: str, extra: dict[str, Any], settings: dict[str, Any] | None = None) -> Any:
-    """Return a variable of the role with this etcd_extra_config. settings: those of the plan."""
+def role_variable(
+    name: str,
+    extra: dict[str, Any],
+    settings: dict[str, Any] | None = None,
+    variables: dict[str, Any] | None = None,
+) -> Any:
+    """Return a variable of the role with this etcd_extra_config. settings: those of the plan. variables: those that pin one."""
     loader = DataLoader()
     given = {
         **loader.load_from_file(str(ROLE / "vars" / "main" / "settings.yml"), trusted_as_template=True),
@@ -56,7 +61,7 @@ def role_variable(name: str, extra: dict[str, Any], settings: dict[str, Any] | N
         "etcd_wal_dir": "",
         "etcd_extra_config": extra,
         "etcd_plan": {"settings": settings},
-        "_etcd_pinned_variables": {"gogc": 90},
+        "_etcd_pinned_variables": {"gogc": 90} if variables is None else variables,
     }
     return Templar(loader=loader, variables=given).template(given[name])
 
@@ -88,3 +93,36 @@ def test_the_plan_counts_a_locked_database_in_full(version: str, extra: dict[str
     assert releases.render_config(version, settings, extra).items() >= extra.items()
     member = Member(workload, 3, "4GB", pinned, base={"name": "n1"}, extra=extra)
     assert plan_change(member, version, version)[0] == []
+
+
+@pytest.mark.parametrize("version", ["3.5.35", "3.7.3"])
+def test_the_plan_counts_the_limit_of_requests_in_the_further_settings(version: str) -> None:
+    extra = {"max-request-bytes": 10 << 20}
+    pinned = role_variable("_etcd_pinned", extra)
+    assert pinned == {"gogc": 90, "max_request_bytes": 10 << 20}
+    workload = {"value_size": "2MB", "keys": 100, "puts_per_second": 1}
+    planned = plan(version, workload, 3, "4GB", pinned)
+    # The configuration has the user's own key, once.
+    settings = role_variable("_etcd_settings", extra, planned["settings"])
+    assert releases.render_config(version, settings, extra)["max-request-bytes"] == 10 << 20
+    member = Member(workload, 3, "4GB", pinned, base={"name": "n1"}, extra=extra)
+    assert plan_change(member, version, version)[0] == []
+
+
+def test_a_limit_of_requests_that_is_set_twice() -> None:
+    extra, variables = {"max-request-bytes": 10 << 20}, {"max_request_bytes": "2MB"}
+    planned = plan("3.7.3", {}, 3, "4GB", role_variable("_etcd_pinned", extra, variables=variables))
+    settings = role_variable("_etcd_settings", extra, planned["settings"], variables)
+    with pytest.raises(releases.BadConfig, match="max-request-bytes: set twice"):
+        releases.render_config("3.7.3", settings, extra)
+
+
+@pytest.mark.parametrize(
+    ("extra", "variables", "pinned"),
+    [
+        ({"max-request-bytes": None}, {"max_request_bytes": "2MB"}, "2MB"),
+        ({"max-request-bytes": 5}, {"max_request_bytes": None}, 5),
+    ],
+)
+def test_a_null_sets_no_limit_of_requests(extra: dict[str, Any], variables: dict[str, Any], pinned: Any) -> None:
+    assert role_variable("_etcd_pinned", extra, variables=variables) == {"max_request_bytes": pinned}
