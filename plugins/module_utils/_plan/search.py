@@ -184,10 +184,15 @@ def database_problem(case: Case, viable: list[History]) -> str | None:
     if 0 <= quota <= case.db_size:
         file, limit = format_sizes_distinctly(case.db_size, quota)
         return f"the database file has {file} today, {what} {limit}, and etcd would refuse puts from there on"
+    revisions, puts = planned_workload(case, settings).revisions_per_key, case.workload.puts_per_second
+    if settings.retention == 0 and revisions is None and puts > 0:
+        return (
+            f"auto_compaction_retention is 0, so the history of {format_count(puts)} puts per second grows without a bound: set a retention, or state "
+            "workload.revisions_per_key if something else compacts, such as the API server of Kubernetes"
+        )
     if quota < 0 or size <= quota:
         return None
     data = f"live keys and the history of {settings.auto_compaction_retention}"
-    revisions = planned_workload(case, settings).revisions_per_key
     if revisions is not None:
         data = f"live keys with {format_count(revisions)} revisions each (workload.revisions_per_key)"
     return f"{data} take {format_size(size)} of database, {what} {format_size(quota)}"

@@ -73,6 +73,30 @@ def test_infeasible(version: str, workload: Any, budget: str, pinned: Any, texts
         assert text in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "pinned",
+    [
+        {"auto_compaction_retention": "0"},
+        {"auto_compaction_retention": "0", "quota_backend_bytes": -1},
+        {"auto_compaction_mode": "revision", "auto_compaction_retention": "0"},
+    ],
+)
+def test_a_history_without_a_bound_is_named(pinned: dict[str, Any]) -> None:
+    """The bound that the model then computes with is no size to report."""
+    work = {"keys": 10000, "value_size": 1000, "puts_per_second": 50}
+    with pytest.raises(plan_plan.PlanInfeasible) as error:
+        plan_plan.plan("3.7.3", work, 3, "2GB", pinned)
+    assert str(error.value).startswith(
+        "no flags fit this workload: auto_compaction_retention is 0, so the history of 50 puts per second grows without a bound: set a retention, or state "
+        "workload.revisions_per_key if something else compacts, such as the API server of Kubernetes. What would fit: leave auto_compaction_"
+    ), error.value
+    assert "TiB" not in str(error.value)
+    assert (
+        plan_plan.plan("3.7.3", {**work, "revisions_per_key": 3}, 3, "2GB", pinned)["settings"].items()
+        >= pinned.items()
+    )
+
+
 def test_a_split_into_more_keys_than_there_can_be_is_no_remedy() -> None:
     with pytest.raises(PlanInfeasible, match="no flags fit this workload"):
         plan_flags("3.7.3", {"value_size": "100KB", "keys": 9 * 10**9}, 3, "2GB")
