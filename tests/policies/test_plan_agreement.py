@@ -268,7 +268,9 @@ def test_a_deployed_plan_is_not_denied() -> None:
     while len(files) < CLUSTERS:
         variables = member(draw)
         try:
-            found = plan(variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"])
+            found = plan_flags(
+                variables["etcd_version"], variables["etcd_workload"], 1, variables["etcd_memory_budget"]
+            )
         except (PlanInfeasible, BadInput):
             continue
         files += [

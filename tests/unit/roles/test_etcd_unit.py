@@ -101,7 +101,7 @@ def test_the_plan_counts_the_limit_of_requests_in_the_further_settings(version: 
     pinned = role_variable("_etcd_pinned", extra)
     assert pinned == {"gogc": 90, "max_request_bytes": 10 << 20}
     workload = {"value_size": "2MB", "keys": 100, "puts_per_second": 1}
-    planned = plan(version, workload, 3, "4GB", pinned)
+    planned = plan_flags(version, workload, 3, "4GB", pinned)
     # The configuration has the user's own key, once.
     settings = role_variable("_etcd_settings", extra, planned["settings"])
     assert releases.render_config(version, settings, extra)["max-request-bytes"] == 10 << 20
@@ -111,7 +111,7 @@ def test_the_plan_counts_the_limit_of_requests_in_the_further_settings(version: 
 
 def test_a_limit_of_requests_that_is_set_twice() -> None:
     extra, variables = {"max-request-bytes": 10 << 20}, {"max_request_bytes": "2MB"}
-    planned = plan("3.7.3", {}, 3, "4GB", role_variable("_etcd_pinned", extra, variables=variables))
+    planned = plan_flags("3.7.3", {}, 3, "4GB", role_variable("_etcd_pinned", extra, variables=variables))
     settings = role_variable("_etcd_settings", extra, planned["settings"], variables)
     with pytest.raises(releases.BadConfig, match="max-request-bytes: set twice"):
         releases.render_config("3.7.3", settings, extra)

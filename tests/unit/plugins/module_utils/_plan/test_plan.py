@@ -293,7 +293,7 @@ def test_sizes_above_the_memory_of_the_host(
 )
 def test_gomemlimit_leaves_a_tenth_of_the_live_heap(version: str, members: int, workload: Any, budget: str) -> None:
     """Go counts the buffers for the other members, which the kernel does not as long as no message reaches them."""
-    found = plan_plan.plan(version, workload, members, budget)
+    found = plan_flags(version, workload, members, budget)
     figures, limit = found["estimate"], parse_size(found["environment"]["GOMEMLIMIT"], "GOMEMLIMIT")
     assert limit * 10 >= 11 * max(figures["heap_live"], figures["restart_heap_live"])
     assert not [note for note in found["notes"] if "collect garbage all the time" in note]
