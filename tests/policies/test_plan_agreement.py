@@ -145,6 +145,19 @@ def test_nothing_is_denied_for_what_the_plan_chooses() -> None:
     assert [finding["msg"] for finding in findings_of(hosts) if finding["code"].startswith("memory/")] == []
 
 
+def test_budgets_that_no_plan_takes() -> None:
+    """The plan refuses a budget below 64 MiB also where the model needs less."""
+    own = {
+        "etcd_version": "3.7.3",
+        "etcd_workload": {"value_size": 100, "keys": 100, "puts_per_second": 1, "clients": 5, "range_size": "1MB"},
+    }
+    hosts = {
+        f"n{number}": {**own, "etcd_memory_budget": budget, "etcd_cluster_name": f"c{number}"}
+        for number, budget in enumerate(["60MB", (64 << 20) - 1, "64MB", 0])
+    }
+    assert assert_agreement(hosts) == {"n0", "n1", "n3"}
+
+
 def test_restarts_that_replay_no_more_than_a_running_member_holds() -> None:
     """The peak after a restart is the larger one also with a snapshot-count of no more than the catch-up entries."""
     own = {

@@ -79,6 +79,7 @@ ESTIMATE_SETTINGS: dict[str, Any] = {
 
 PLAN: dict[str, Any] = {
     "3.5": {
+        "budget_min": 67108864,
         "catchup_seconds": 30,
         "catchup_several": 1000,
         "catchup_single": 100,
@@ -99,6 +100,7 @@ PLAN: dict[str, Any] = {
         "splits": [2, 5, 10, 20, 50, 100],
     },
     "3.6": {
+        "budget_min": 67108864,
         "catchup_seconds": 30,
         "catchup_several": 1000,
         "catchup_single": 100,
@@ -119,6 +121,7 @@ PLAN: dict[str, Any] = {
         "splits": [2, 5, 10, 20, 50, 100],
     },
     "3.7": {
+        "budget_min": 67108864,
         "catchup_seconds": 30,
         "catchup_several": 1000,
         "catchup_single": 100,

@@ -22,7 +22,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._base.units impor
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.arithmetic import divide_up
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.formulas.limits import memory_max
-from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import WORKLOAD
+from ansible_collections.etcdops.headroom.plugins.module_utils._model.inputs import PLAN, WORKLOAD
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.releases import newest_release, version_key
 from ansible_collections.etcdops.headroom.plugins.module_utils._model.workload import largest_value
 from ansible_collections.etcdops.headroom.plugins.module_utils._plan.case import Case, default_of
@@ -37,7 +37,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._plan.search impo
 )
 
 # The bounds of a budget. Smaller ones are refused, and larger ones do not help.
-MIN_BUDGET = 64 * MIB
+MIN_BUDGET: int = min(rules["budget_min"] for rules in PLAN.values())
 MAX_MEMORY = 1 << 44  # 16 TiB
 # The settings that limit memory; the others decide how much memory etcd takes.
 LIMITS = ("memory_max", "memory_high", "gomemlimit")

@@ -7,7 +7,7 @@
 # custom:
 #   id: memory/unreadable
 #   severity: deny
-#   fix: Write it as documented; sizes are numbers of bytes or such as 100KB, 2GB, and memory_high is below memory_max, which is at most the budget
+#   fix: Write it as documented; sizes are numbers of bytes or such as 100KB, 2GB; memory_high is below memory_max, memory_max at most the budget, and the budget at least 64MB
 #   fix_in_files: Write it as documented; etcd takes sizes as numbers of bytes
 #   source: the documentation of etcd_memory_estimate
 package headroom.rules.memory.unreadable
@@ -49,6 +49,16 @@ problems contains result.problem(profile, "etcd_memory_budget", text) if {
 	not budget in {null, ""}
 	not units.parse_size(budget)
 	text := sprintf("etcd_memory_budget is %v, which is not a valid size", [budget])
+}
+
+problems contains result.problem(profile, "etcd_memory_budget", text) if {
+	some profile in clusters.profiles
+	profile.etcd.planned
+	budget := units.parse_size(profile.variables.etcd_memory_budget)
+	smallest := min({rules.budget_min | some rules in model.plan})
+	budget < smallest
+	[given, minimum] := units.format_sizes_distinctly(budget, smallest)
+	text := sprintf("etcd_memory_budget is %s, under the minimum of %s", [given, minimum])
 }
 
 # The plan refuses limits that contradict each other. memory/gomemlimit_range reports a GOMEMLIMIT over the limit, and the model a MemoryHigh over
