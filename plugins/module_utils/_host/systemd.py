@@ -31,6 +31,8 @@ PROPERTIES = (
     "ActiveEnterTimestamp",
 )
 SYSTEMCTL_SECONDS = 60
+# The folders that ProtectHome= hides: systemd.exec(5).
+HOME_FOLDERS = ("/home", "/root", "/run/user")
 # Fields that etcd's logger adds to each line, and that do not explain why it does not start.
 _NOISE = ("level", "ts", "caller", "msg", "logger", "stacktrace")
 

@@ -18,6 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._backup.bucket im
 )
 from ansible_collections.etcdops.headroom.plugins.module_utils._base import deadline
 from ansible_collections.etcdops.headroom.plugins.module_utils._host.fstab import unmounted_problem
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import HOME_FOLDERS
 from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.configuration import (
     Config,
     Defrag,
@@ -31,8 +32,6 @@ from ansible_collections.etcdops.headroom.plugins.module_utils._maintenance.time
 
 # systemd splits lists of paths at whitespace, and interprets the other characters.
 _SPECIAL_IN_UNITS = re.compile(r"[\s\"'%\\]")
-# What ProtectHome hides, as in the template of the units.
-_HIDDEN = ("/home", "/root", "/run/user")
 _BACKUP_DIR = "etcd_maintenance_backup_dir"
 _COPY_DIR = "etcd_maintenance_backup_copy_dir"
 
@@ -118,7 +117,7 @@ def _directory_problem(path: str, *, mounted: bool = False) -> str:
 def _link_problem(path: str) -> str:
     """Return why a unit would not find a directory: it hides home directories, unless a path of its list begins with one."""
     real, given = f"{os.path.realpath(path)}/", re.sub("/+", "/", f"{path}/")
-    hidden = any(real.startswith(f"{home}/") and not given.startswith(f"{home}/") for home in _HIDDEN)
+    hidden = any(real.startswith(f"{home}/") and not given.startswith(f"{home}/") for home in HOME_FOLDERS)
     return f"leads to {real.rstrip('/')}: set that path" if hidden else ""
 
 

@@ -45,6 +45,7 @@ def host_obstacles(facts: Mapping[str, Any], plan: HostPlan) -> list[str]:
     return [
         *filter(None, found),
         *unit_settings.path_problems(plan.settings),
+        *unit_settings.hidden_folder_problems(plan.settings),
         *_shared_folder_problems(facts, plan),
         *unit_settings.weight_problems(plan.settings),
         *unit_settings.timing_problems(plan.settings),

@@ -11,6 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.etcdops.headroom.plugins.module_utils._host.systemd import HOME_FOLDERS
+
 _ABSOLUTE_PATH = re.compile(r"(/[^/]+)+$")
 _SPECIAL_IN_UNIT = re.compile(r"[\s\"'%\\]")
 _INTEGER = re.compile(r"-?[0-9]+$")
@@ -20,6 +22,10 @@ _SYSTEM_FOLDERS = re.compile(
     r"^(/|/(bin|boot|dev|etc|home|lib\w*|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)|/usr/[^/]+|"
     r"/var/(backups|cache|lib|local|log|mail|opt|spool|tmp))$"
 )
+
+
+# etcd.service does not see the host's content of these folders: ProtectHome=, PrivateTmp= and PrivateDevices= in its template.
+_HIDDEN_FOLDERS = (*HOME_FOLDERS, "/tmp", "/var/tmp", "/dev")
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,16 @@ def path_problems(settings: UnitSettings) -> list[str]:
         f"{name} must be a path without whitespace, quotes, % or backslashes, because systemd interprets them in etcd.service, and is {path}"
         for name, path in settings.paths_in_unit()
         if _SPECIAL_IN_UNIT.search(path)
+    ]
+
+
+def hidden_folder_problems(settings: UnitSettings) -> list[str]:
+    """Return paths in folders that etcd's unit hides, even from its list of writable paths."""
+    return [
+        f"{name} is {path}, but etcd.service hides {folder} from etcd; choose a path in another folder, such as /var/lib or /srv"
+        for name, path in settings.paths_in_unit()
+        for folder in _HIDDEN_FOLDERS
+        if path == folder or path.startswith(f"{folder}/")
     ]
 
 

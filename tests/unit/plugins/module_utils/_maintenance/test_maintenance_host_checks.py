@@ -78,7 +78,7 @@ def test_a_link_into_a_home_directory_is_refused(tmp_path: Path, monkeypatch: py
     """The units hide /home unless a path of theirs is below it, and compare paths, not where links lead."""
     (tmp_path / "home" / "etcd").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "home")
-    monkeypatch.setattr(host_checks, "_HIDDEN", (str(tmp_path / "home"),))
+    monkeypatch.setattr(host_checks, "HOME_FOLDERS", (str(tmp_path / "home"),))
 
     def problems(path: str) -> list[str]:
         data = changed("snapshot", enabled=True, directory=path if name == "backup_dir" else str(tmp_path), copy_dir="")

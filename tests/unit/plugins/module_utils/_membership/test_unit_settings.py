@@ -38,6 +38,26 @@ def test_paths_of_the_data(data_dir: str, wal_dir: str, problems: list[str]) -> 
     assert problems_of(etcd_data_dir=data_dir, etcd_wal_dir=wal_dir) == problems
 
 
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"data_dir": "/home/etcd/data"}, [("etcd_data_dir", "/home/etcd/data", "/home")]),
+        ({"wal_dir": "/root/member/wal"}, [("the folder of etcd_wal_dir", "/root/member", "/root")]),
+        ({"wal_dir": "/tmp/wal"}, [("the folder of etcd_wal_dir", "/tmp", "/tmp")]),
+        ({"data_dir": "/dev/shm/etcd/data"}, [("etcd_data_dir", "/dev/shm/etcd/data", "/dev")]),
+        ({"install_dir": "/run/user/0/etcd"}, [("etcd_install_dir", "/run/user/0/etcd", "/run/user")]),
+        ({"config_file": "/var/tmp/etcd.yml"}, [("etcd_config_file", "/var/tmp/etcd.yml", "/var/tmp")]),
+        ({"data_dir": "/homes/etcd", "wal_dir": "/srv/home/wal"}, []),
+        ({}, []),
+    ],
+)
+def test_folders_that_the_unit_hides(settings: dict[str, str], found: list[tuple[str, str, str]]) -> None:
+    assert unit_settings.hidden_folder_problems(replace(DEFAULTS, **settings)) == [
+        f"{name} is {path}, but etcd.service hides {folder} from etcd; choose a path in another folder, such as /var/lib or /srv"
+        for name, path, folder in found
+    ]
+
+
 SHARED = ", which other programs use, but only etcd may enter it; choose a path with a folder for etcd, such as /srv/etcd-wal/wal"
 
 
