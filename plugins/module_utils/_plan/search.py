@@ -188,7 +188,7 @@ def database_problem(case: Case, viable: list[History]) -> str | None:
     if settings.retention == 0 and revisions is None and puts > 0:
         return (
             f"auto_compaction_retention is 0, so the history of {format_count(puts)} puts per second grows without a bound: set a retention, or state "
-            "workload.revisions_per_key if something else compacts, such as the API server of Kubernetes"
+            "workload.revisions_per_key and waive the rule compaction/off if something else compacts, such as the API server of Kubernetes"
         )
     if quota < 0 or size <= quota:
         return None
