@@ -9,6 +9,8 @@ refuses most requests. The other members answer then.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import (
     Connection,
@@ -63,14 +65,15 @@ def was_received(answer: ProcessResult) -> bool:
 def request_anywhere(connection: Connection, endpoints: list[str], *arguments: str, text: str = "") -> ProcessResult:
     """Run an etcdctl command; if the member that received it does not serve, repeat it at each endpoint until one succeeds.
 
-    The first member may still carry out the request. Returns an answer of etcd where there is one, else the first failure.
+    The first member may still carry out the request. Returns an answer of etcd where there is one, else the first failure. The repetitions share
+    the connection's timeout, with a second for each endpoint at least: without a quorum none of them succeeds.
     """
     first = run_etcdctl(connection, endpoints, *arguments, text=text)
     if first.returncode == 0 or len(endpoints) == 1 or not (may_pass(first) and was_received(first)):
         return first
-    refusal = first
+    refusal, share = first, replace(connection, timeout=max(connection.timeout / len(endpoints), 1.0))
     for endpoint in endpoints:
-        answer = run_etcdctl(connection, [endpoint], *arguments, text=text)
+        answer = run_etcdctl(share, [endpoint], *arguments, text=text)
         if answer.returncode == 0:
             return answer
         if not may_pass(answer):

@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from ansible_collections.etcdops.headroom.plugins.module_utils._base.processes import ProcessResult
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd import answers
 from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.answers import may_pass, was_received
+from ansible_collections.etcdops.headroom.plugins.module_utils._etcd.etcdctl import Connection
 
 DIALLED = 'rpc error: code = DeadlineExceeded desc = latest balancer error: connection error: desc = "transport: {}"'
 GRANT = "Error: failed to grant lease (context deadline exceeded)"
@@ -63,3 +66,21 @@ def test_failures_that_pass(stderr: str, passes: bool, received: bool) -> None:
 def test_an_etcdctl_that_was_killed_at_its_time_limit_may_succeed_later() -> None:
     answer = ProcessResult(None, "", "")
     assert may_pass(answer) and was_received(answer)
+
+
+@pytest.mark.parametrize(("timeout", "shares"), [(12.0, [12, 4, 4, 4]), (3.0, [3, 1, 1, 1]), (1.5, [1.5, 1, 1, 1])])
+def test_repetitions_share_the_time_of_one_request(
+    timeout: float, shares: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a quorum no member can answer, and an outage must not last longer for each endpoint."""
+    asked: list[tuple[float, list[str]]] = []
+
+    def refuse(connection: Connection, endpoints: list[str], *_arguments: str, **_more: Any) -> ProcessResult:
+        asked.append((connection.timeout, endpoints))
+        return ProcessResult(1, "", GRANT)
+
+    monkeypatch.setattr(answers, "run_etcdctl", refuse)
+    connection = Connection("etcdctl", None, None, None, timeout)
+    assert answers.request_anywhere(connection, ["a", "b", "c"], "lease", "grant", "60").stderr == GRANT
+    assert [seconds for seconds, _endpoints in asked] == shares
+    assert [endpoints for _seconds, endpoints in asked] == [["a", "b", "c"], ["a"], ["b"], ["c"]]
