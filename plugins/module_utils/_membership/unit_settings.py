@@ -30,12 +30,13 @@ _HIDDEN_FOLDERS = (*HOME_FOLDERS, "/tmp", "/var/tmp", "/dev")
 
 @dataclass(frozen=True)
 class UnitSettings:
-    """The settings of role etcd that end up in etcd's unit, and its timings. An unset wal_dir is empty or None."""
+    """The settings of role etcd that end up in etcd's unit, and its timings. An unset wal_dir is empty or None; tls_dir is empty without TLS."""
 
     data_dir: str
     wal_dir: str | None
     install_dir: str
     config_file: str
+    tls_dir: str
     io_weight: Any
     cpu_weight: Any
     oom_score_adjust: Any
@@ -78,7 +79,7 @@ def hidden_folder_problems(settings: UnitSettings) -> list[str]:
     """Return paths in folders that etcd's unit hides, even from its list of writable paths."""
     return [
         f"{name} is {path}, but etcd.service hides {folder} from etcd; choose a path in another folder, such as /var/lib or /srv"
-        for name, path in settings.paths_in_unit()
+        for name, path in [*settings.paths_in_unit(), ("etcd_tls_dir", settings.tls_dir)]
         for folder in _HIDDEN_FOLDERS
         if path == folder or path.startswith(f"{folder}/")
     ]

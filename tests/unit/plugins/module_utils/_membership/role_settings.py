@@ -12,6 +12,7 @@ DEFAULTS = unit_settings.UnitSettings(
     wal_dir="",
     install_dir="/opt/etcd",
     config_file="/etc/etcd/etcd.yml",
+    tls_dir="/etc/etcd/tls",
     io_weight=500,
     cpu_weight=500,
     oom_score_adjust=-900,

@@ -47,7 +47,8 @@ def test_paths_of_the_data(data_dir: str, wal_dir: str, problems: list[str]) -> 
         ({"data_dir": "/dev/shm/etcd/data"}, [("etcd_data_dir", "/dev/shm/etcd/data", "/dev")]),
         ({"install_dir": "/run/user/0/etcd"}, [("etcd_install_dir", "/run/user/0/etcd", "/run/user")]),
         ({"config_file": "/var/tmp/etcd.yml"}, [("etcd_config_file", "/var/tmp/etcd.yml", "/var/tmp")]),
-        ({"data_dir": "/homes/etcd", "wal_dir": "/srv/home/wal"}, []),
+        ({"tls_dir": "/root/tls"}, [("etcd_tls_dir", "/root/tls", "/root")]),
+        ({"data_dir": "/homes/etcd", "wal_dir": "/srv/home/wal", "tls_dir": ""}, []),
         ({}, []),
     ],
 )
