@@ -95,7 +95,8 @@ def test_hosts_are_retired_by_the_name_or_the_id_of_their_member(
     [retire] = [task for task in tasks if task["name"] == "Retire the host"]
     templar = Templar(loader=loader, variables=variables)
     assert (entered and holds(templar, retire["when"])) is retired
-    said = templar.template(tasks[0]["ansible.builtin.debug"]["msg"])
+    [report] = [task for task in tasks if task["name"] == "Report that the host stays unchanged"]
+    said = templar.template(report["ansible.builtin.debug"]["msg"])
     why = (
         "its data does not belong to a member that was removed" if identity else "it has no data in /var/lib/etcd/data"
     )
@@ -167,6 +168,32 @@ def test_a_member_is_not_removed_if_its_host_cannot_be_retired(tmp_path: Path) -
     hosts["etcd-5"] = {**host, "etcd_data_dir": "/srv/etcd/data"}
     output = check_retirement(tmp_path, hosts, [MEMBER], [MEMBER])
     assert "goes on" in output and "failed=1" not in output, output
+
+
+@pytest.mark.parametrize("given", ["etcd-5", LEARNER])
+def test_a_host_that_cannot_be_reached_stays_unchanged(tmp_path: Path, given: str) -> None:
+    """The play goes on with it, but without facts. Only a host that the request names is reported."""
+    targets = {"etcd-1": {"etcd_host_facts": {"etcd": {"cluster": {"id": CLUSTER, "members": [{"id": MEMBER}]}}}}}
+    groups = {"all": {"children": {"etcd_targets": {"hosts": targets}, "others": {"hosts": {"etcd-5": {}}}}}}
+    (tmp_path / "hosts.yml").write_text(yaml.safe_dump(groups))
+    play = {
+        "hosts": "others",
+        "gather_facts": False,
+        "vars_files": [str(ROLE / "vars" / "main" / "update.yml")],
+        "vars": {
+            "etcd_retire": [given],
+            "etcd_name": "{{ inventory_hostname }}",
+            "etcd_data_dir": "/data",
+            "etcd_host_facts": {"etcd": {}},
+        },
+        "tasks": [{"ansible.builtin.include_tasks": str(ROLE / "tasks" / "retire.yml")}],
+    }
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    command = ["ansible-playbook", "-c", "local", "-i", str(tmp_path / "hosts.yml"), str(tmp_path / "play.yml")]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert ("etcd-5 cannot be reached, so it stays unchanged" in done.stdout) == (given == "etcd-5"), done.stdout
+    assert "changed=0" in done.stdout
 
 
 def test_a_removed_member_without_a_known_host_is_named(tmp_path: Path) -> None:

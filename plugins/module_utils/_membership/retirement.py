@@ -13,7 +13,9 @@ def aside_problem(mount_points: Collection[str], data_dir: str, wal_dirs: Sequen
 
     mount_points: those that etcd_host_info found among the folders.
     """
-    folders = [(data_dir, "data", "etcd_data_dir"), *((path, "wal", "etcd_wal_dir") for path in wal_dirs)]
+    # A log in the data dir, also one that is mounted there, moves with the data.
+    logs = [path for path in wal_dirs if not path.startswith(f"{data_dir}/")]
+    folders = [(data_dir, "data", "etcd_data_dir"), *((path, "wal", "etcd_wal_dir") for path in logs)]
     for path, name, setting in folders:
         if path in mount_points:
             return (
@@ -26,14 +28,14 @@ def aside_problem(mount_points: Collection[str], data_dir: str, wal_dirs: Sequen
 def unfound_members(
     removals: Sequence[Mapping[str, str]], hosts: Mapping[str, str], given: Collection[str]
 ) -> list[str]:
-    """Return the removed members that no host outside the group is known to have, as texts with name and id.
+    """Return the members that were removed by name and that no host outside the group is known to have, as texts with name and id.
 
-    removals: of the plans. hosts: the etcd_name of each such host, empty without one. given: the names and ids of the request; data with a given id was
-    looked for on every host.
+    removals: of the plans, also those of members that this run replaced. hosts: the etcd_name of each such host, empty without one. given: the names and
+    ids of the request; data with a given id was looked for on every host.
     """
     known = {name for host, member in hosts.items() for name in (host, host.partition(".")[0], member)}
     return [
         f"{removal['name']} ({removal['id']})"
         for removal in removals
-        if removal["name"] not in known and removal["id"] not in given
+        if removal["name"] in given and removal["name"] not in known and removal["id"] not in given
     ]

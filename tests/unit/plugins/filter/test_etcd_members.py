@@ -14,6 +14,7 @@ SETTINGS = {
     "wal_dir": "",
     "install_dir": "/opt/etcd",
     "config_file": "/etc/etcd/etcd.yml",
+    "tls_dir": "",
     "io_weight": 500,
     "cpu_weight": 500,
     "oom_score_adjust": -900,
@@ -33,10 +34,14 @@ def test_hosts() -> None:
     down = {"unit": {"active_state": "failed"}, "mounts": {}}
     assert FILTERS["etcd_quorum_problem"]({"n1": down}, {}) == ""
     assert FILTERS["etcd_aside_problem"](["/data"], "/data", []).startswith("/data is a mount point")
+    # The mount moves with the data.
+    assert FILTERS["etcd_aside_problem"](["/data/member/wal"], "/data", ["/data/member/wal"]) == ""
     removed = [{"membership": {"removes": [{"name": "n4", "id": "beef"}, {"name": "n5", "id": "cafe"}]}}, {}]
     unfound = FILTERS["etcd_unfound_members"]
     assert unfound(iter(removed), {"n5.example.com": ""}, ["n4", "n5"]) == ["n4 (beef)"]
     assert unfound(removed, {"n5": "", "app-1": "n4"}, ["n4", "n5"]) == unfound(removed, {}, ["beef", "cafe"]) == []
+    # n4 was replaced, and its new member runs on its host.
+    assert unfound(removed, {}, ["n5"]) == ["n5 (cafe)"]
     variables = {"_etcd_member_group": "etcd", "etcd_member": {"cluster": "etcd"}}
     absent = FILTERS["etcd_absent_hosts"](["n1"], {"n1": variables, "n2": {}}, {"etcd": ["n1", "n2"]})
     assert absent == [{"host": "n2", "cluster": "etcd"}]
