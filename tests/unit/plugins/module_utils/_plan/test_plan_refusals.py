@@ -88,7 +88,8 @@ def test_a_history_without_a_bound_is_named(pinned: dict[str, Any]) -> None:
         plan_flags("3.7.3", work, 3, "2GB", pinned)
     assert str(error.value).startswith(
         "no flags fit this workload: auto_compaction_retention is 0, so the history of 50 puts per second grows without a bound: set a retention, or state "
-        "workload.revisions_per_key and waive the rule compaction/off if something else compacts, such as the API server of Kubernetes. What would fit: leave auto_compaction_"
+        "workload.revisions_per_key and waive the rule compaction/off if something else compacts, such as the API server of Kubernetes. What would fit: "
+        "leave auto_compaction_"
     ), error.value
     assert "TiB" not in str(error.value)
     assert plan_flags("3.7.3", {**work, "revisions_per_key": 3}, 3, "2GB", pinned)["settings"].items() >= pinned.items()
