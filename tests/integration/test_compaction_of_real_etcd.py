@@ -58,6 +58,7 @@ def play_of_the_compaction(members: list[Member]) -> list[dict[str, object]]:
             "vars": {
                 **play["vars"],
                 "etcd_endpoints": endpoints,
+                "_etcd_voter_urls": endpoints,
                 "etcd_etcdctl_environment": {},
                 "etcd_cluster": {"first_host": "localhost"},
             },
