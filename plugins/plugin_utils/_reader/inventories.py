@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import playbook
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import (
+    ENCRYPTED,
     Parsed,
+    maps_below,
     read_documents,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.formats import ini
@@ -20,6 +23,9 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.state imp
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Unparsed, lines_of
 
 _VARS = re.compile(r"^(?P<folder>(?:.*/)?)(?:group_vars|host_vars)/(?P<name>.+)$")
+_ENDING = re.compile(r"\.(yml|yaml|json)$")
+# The hosts n[1:3].example.com.
+_RANGE = re.compile(r"^(?P<before>[^\[]*)\[.*\](?P<behind>[^\]]*)$")
 # Ansible reads no inventory from such a file (rule 1), and none from the files of a role.
 _IGNORED = re.compile(
     r"(^|/)(\.[^/]*|roles/.*|(group_vars|host_vars|vars_plugins)/.*|[^/]*(\.(orig|bak|cfg|retry|txt|md|rst|rpm|swp|pyc|pyo)|~))$"
@@ -38,13 +44,19 @@ def add_inventories(state: State, empty_folders: Iterable[str]) -> None:
             state.translated[file.path] = True
             state.index(file, Parsed([], {}, []))
             state.passed_over.pop(file.path, None)
+    is_named = _named_variables(state)
     read = {entry["path"] for entry in state.files}
     for path, text in state.texts.items():
         found = _VARS.match(path)
         if found and path not in read:
             # A host's name has dots, but in a folder Ansible reads only files without an ending among those that were not read yet.
             is_read = "/" not in found["name"] or "." not in posixpath.basename(path)
-            _add_variables(state, path, text if is_read else "")
+            _add_variables(state, path, text if is_read else "", is_named(path))
+    for path, contents in ((entry["path"], entry["contents"]) for entry in state.files):
+        # The policies report those whose names mean YAML or JSON.
+        if not _ENDING.search(path) and is_named(path) and _is_refused(contents):
+            state.unparsed[path] = "not a mapping, which Ansible refuses"
+            state.passed_over.pop(path, None)
     # A folder hides the file of the same name even if it is empty.
     for folder in empty_folders:
         if _VARS.match(folder):
@@ -71,14 +83,39 @@ def _folders_around(path: str) -> Iterator[str]:
         yield path
 
 
-def _add_variables(state: State, path: str, text: str) -> None:
+def _named_variables(state: State) -> Callable[[str], bool]:
+    """Return a function that tells whether a path is that of variables of a host or group. Ansible opens no other file, such as host_vars/README.md."""
+    entries = (entry["contents"] for entry in state.files if playbook.is_inventory([entry["contents"]]))
+    names = {"all", "ungrouped", *(name for contents in entries for group in maps_below(contents) for name in group)}
+    ranges = [(found["before"], found["behind"]) for name in names if (found := _RANGE.match(name))]
+
+    def is_named(path: str) -> bool:
+        found = _VARS.match(path)
+        name = _ENDING.sub("", found["name"].split("/")[0]) if found else ""
+        return name in names or any(name.startswith(before) and name.endswith(behind) for before, behind in ranges)
+
+    return is_named
+
+
+def _is_refused(contents: Any) -> bool:
+    """Return whether Ansible refuses the contents of a file of variables. It accepts an empty file."""
+    is_vault = isinstance(contents, str) and contents.startswith(ENCRYPTED)
+    return bool(contents) and not isinstance(contents, dict) and not is_vault
+
+
+def _add_variables(state: State, path: str, text: str, is_named: bool) -> None:
     """Add the variables in a text. Without any, the file still hides others with variables of the same host or group."""
+    documents: list[Any] = []
     try:
         parsed = read_documents(path, text)
-    except Unparsed:
-        parsed = Parsed([], {}, [])
-    variables = [document for document in parsed.documents if isinstance(document, dict)]
-    state.add_documents(path, variables or [{}])
-    if variables:
+        documents = [one for one in parsed.documents if isinstance(one, dict) or is_named or text.startswith(ENCRYPTED)]
+    except Unparsed as problem:
+        if is_named:
+            state.unparsed[path] = str(problem)
+            state.passed_over.pop(path, None)
+    state.add_documents(path, documents or [{}])
+    if documents:
         state.index(Text(path, path, lines_of(path, text)), parsed)
         state.passed_over.pop(path, None)
+        if is_named:
+            state.unparsed.pop(path, None)

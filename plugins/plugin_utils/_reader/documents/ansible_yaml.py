@@ -18,7 +18,7 @@ from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.env
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Unparsed, lines_of
 
 _BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_ENCRYPTED = "$ANSIBLE_VAULT"
+ENCRYPTED = "$ANSIBLE_VAULT"
 # Lists of commands in cloud-init.
 _COMMANDS = ("runcmd", "bootcmd")
 # Commands in pipelines of GitHub, GitLab and Travis, in Taskfiles, and in Packer.
@@ -75,7 +75,7 @@ class Parsed(NamedTuple):
 
 def read_documents(path: str, text: str, first: int = 1) -> Parsed:
     """Parse a text whose first line has number ``first`` in its file. Raises Unparsed."""
-    if text.startswith(_ENCRYPTED):
+    if text.startswith(ENCRYPTED):
         return Parsed([text], {}, [])
     try:
         return _parsed(path, text, first)

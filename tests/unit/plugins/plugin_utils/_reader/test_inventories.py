@@ -93,6 +93,49 @@ def test_line_of_a_variable_of_a_host_with_dots_in_its_name() -> None:
     assert reading.passed_over == {}
 
 
+VAULT = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+DOTTED = {"inv/groups.yml": "etcd: {hosts: {n1: , 'n[2:3].example.com': }}\n"}
+
+
+@pytest.mark.parametrize(
+    "path", ["inv/host_vars/n2.example.com", "inv/host_vars/n2.example.com/vault", "inv/host_vars/n1"]
+)
+def test_encrypted_variables_of_a_host(path: str) -> None:
+    """The policies report them as encrypted."""
+    reading = read({path: VAULT, **DOTTED})
+    assert {"path": path, "contents": VAULT} in reading.document["files"]
+    assert reading.passed_over == {} and reading.document["unparsed"] == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: [\n", "line 2 is not valid YAML: did not find expected node content"),
+        ("key = value\n", "not a mapping, which Ansible refuses"),
+        ("- a\n", "not a mapping, which Ansible refuses"),
+    ],
+)
+@pytest.mark.parametrize("path", ["inv/host_vars/n2.example.com", "inv/host_vars/n2.example.com/x", "inv/host_vars/n1"])
+def test_variables_of_a_host_that_ansible_refuses(path: str, text: str, why: str) -> None:
+    reading = read({path: text, **DOTTED})
+    assert reading.document["unparsed"] == {path: why}
+    assert reading.passed_over == {}
+
+
+@pytest.mark.parametrize("text", ["a: --quota-backend-bytes=1\n", "a: {ETCD_LISTEN_CLIENT_URLS: b}\n"])
+def test_variables_that_mention_a_setting_of_etcd(text: str) -> None:
+    """The file was read in full."""
+    assert read({"inv/host_vars/n2.example.com": text, **DOTTED}).document["unparsed"] == {}
+
+
+@pytest.mark.parametrize("text", ["# Variables\nOf [each host\n", "Of each host\n", "- a\n"])
+@pytest.mark.parametrize("name", ["README.md", "README", "n4_example.com"])
+def test_file_of_no_host(name: str, text: str) -> None:
+    """Ansible does not open it."""
+    reading = read({f"inv/host_vars/{name}": text, **DOTTED})
+    assert reading.document["unparsed"] == {}
+
+
 def test_one_file_of_variables_hides_nothing() -> None:
     assert contents({"group_vars/etcd.yml": "---\n"}) == {}
 
