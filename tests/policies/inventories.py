@@ -206,12 +206,15 @@ def ini_file(draw: st.DrawFn) -> str:
 
 @st.composite
 def any_inventories(draw: st.DrawFn) -> Files:
-    """The files of an inventory as Ansible alone can read it: INI, with and without an ending, and variables in files without one."""
+    """The files of an inventory as Ansible alone can read it: INI, with and without an ending, and YAML and variables in files without one."""
     files = draw(inventories())
     for path in draw(
         st.lists(st.sampled_from(["hosts", "hosts.ini", "site/hosts", "Z.ini"]), min_size=1, max_size=2, unique=True)
     ):
-        files[path] = draw(ini_file())
+        is_yaml = not path.endswith(".ini") and draw(st.booleans())
+        # Nothing tells that a file is an inventory if its groups are empty.
+        content = draw(inventory_file().filter(lambda groups: any(groups.values()))) if is_yaml else None
+        files[path] = _text(draw, path, content) if is_yaml else draw(ini_file())
     for kind, names in (("group_vars", [*GROUPS, "all"]), ("host_vars", HOSTS)):
         for name in draw(st.lists(st.sampled_from(names), max_size=2, unique=True)):
             # NAME is a folder already where an inventory has NAME/main.yml.

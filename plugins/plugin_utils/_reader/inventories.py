@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import playbook
+from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents import broken_yaml, playbook
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.documents.ansible_yaml import (
     ENCRYPTED,
     Parsed,
@@ -26,6 +26,8 @@ _VARS = re.compile(r"^(?P<folder>(?:.*/)?)(?:group_vars|host_vars)/(?P<name>.+)$
 _ENDING = re.compile(r"\.(yml|yaml|json)$")
 # The hosts n[1:3].example.com.
 _RANGE = re.compile(r"^(?P<before>[^\[]*)\[.*\](?P<behind>[^\]]*)$")
+# A file without such a key is no inventory in YAML or JSON. Parsing all others would take too long.
+_GROUP = re.compile(r"\b(hosts|children|vars)[\"']?\s*:")
 # Ansible reads no inventory from such a file (rule 1), and none from the files of a role.
 _IGNORED = re.compile(
     r"(^|/)(\.[^/]*|roles/.*|(group_vars|host_vars|vars_plugins)/.*|[^/]*(\.(orig|bak|cfg|retry|txt|md|rst|rpm|swp|pyc|pyo)|~))$"
@@ -61,6 +63,25 @@ def add_inventories(state: State, empty_folders: Iterable[str]) -> None:
     for folder in empty_folders:
         if _VARS.match(folder):
             state.add_documents(f"{folder}/.empty", [{}])
+
+
+def is_document(file: Text) -> bool:
+    """Return whether a file without an ending is an inventory in YAML or JSON, which Ansible reads like one with an ending."""
+    if "." in posixpath.basename(file.path) or _IGNORED.search(file.path) or not _GROUP.search(file.text):
+        return False
+    try:
+        documents = broken_yaml.parse_or_mend(file, False)[0].documents
+    except Unparsed:
+        return False
+    return playbook.is_inventory(documents) or _has_only_variables(documents)
+
+
+def _has_only_variables(documents: list[Any]) -> bool:
+    """Return whether a document has nothing but groups with variables, and empty ones."""
+    groups = [group for document in documents for group in (document.values() if isinstance(document, dict) else [""])]
+    return any(groups) and all(
+        group is None or (isinstance(group, dict) and group.keys() <= {"vars"}) for group in groups
+    )
 
 
 def is_variables(path: str) -> bool:

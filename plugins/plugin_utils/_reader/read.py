@@ -143,6 +143,9 @@ class _Reader:
                 self._add_inner(Text(file.path, target, lines))
         elif DOCUMENT.search(file.target) or _VARS_FILE.search(file.target) or _CLOUD_CONFIG.match(text):
             self._add_documents(file)
+        elif file.path == file.target and inventories.is_document(file):
+            self._add_documents(file)
+            self._state.translated[file.path] = True
         elif file.path != file.target and MANIFEST.match(text):
             self._add_documents(file)
         elif not self._add_blocks(file):

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.gather import gather
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.read import read
 
@@ -134,6 +136,47 @@ def test_file_of_no_host(name: str, text: str) -> None:
     """Ansible does not open it."""
     reading = read({f"inv/host_vars/{name}": text, **DOTTED})
     assert reading.document["unparsed"] == {}
+
+
+INVENTORY = {"all": {"children": {"etcd": {"hosts": {"n1": {"etcd_version": "3.5.1"}}}}}}
+
+
+@pytest.mark.parametrize("beside", [{}, {"inv/web.yml": "etcd: {hosts: {n2: }}\n"}, {"other/x": "n1\n"}])
+@pytest.mark.parametrize("text", [json.dumps(INVENTORY), yaml.safe_dump(INVENTORY), f"# hosts\n---\n{INVENTORY}\n"])
+def test_inventory_in_yaml_or_json_without_an_ending(text: str, beside: dict[str, str]) -> None:
+    reading = read({"inv/hosts": text, **beside})
+    assert {"path": "inv/hosts", "contents": INVENTORY} in reading.document["files"]
+    assert reading.document["translated"]["inv/hosts"] is True and "inv/hosts" not in reading.passed_over
+    assert "etcd_version" in reading.document["lines"]["inv/hosts"]["words"]
+
+
+def test_variables_of_a_group_in_an_inventory_without_an_ending() -> None:
+    text = "web:\netcd: {vars: {etcd_extra: --quota-backend-bytes=1}}\n"
+    reading = read({"inv/vars": text, "inv/groups.yml": GROUPS})
+    assert reading.document["translated"] == {"inv/vars": True} and reading.document["unparsed"] == {}
+
+
+def test_broken_inventory_without_an_ending() -> None:
+    text = "all:\n  hosts:\n    n1:\n      etcd_version: 3.5.1\n      a: b: c\n"
+    reading = read({"inv/hosts": text, "inv/groups.yml": GROUPS})
+    assert reading.document["unparsed"]["inv/hosts"].startswith("line 5 is not valid YAML")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("inv/hosts.cfg", "all: {hosts: {n1: }}\n"),
+        ("inv/hosts.txt", "all: {hosts: {n1: }}\n"),
+        ("inv/.hosts", "all: {hosts: {n1: }}\n"),
+        ("inv/roles/a/files/hosts", "all: {hosts: {n1: }}\n"),
+        ("inv/program", "print: {hosts: [1]\n"),
+        ("inv/program", "hosts: [a]\nvars: {a: 1}\n"),
+        ("inv/program", "- vars: {a: 1}\n"),
+    ],
+)
+def test_document_that_is_no_inventory(path: str, text: str) -> None:
+    reading = read({path: text, "inv/groups.yml": GROUPS})
+    assert reading.document["translated"] == {} and reading.passed_over == {path: "it configures no etcd"}
 
 
 def test_one_file_of_variables_hides_nothing() -> None:
