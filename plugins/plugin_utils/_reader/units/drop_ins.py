@@ -12,10 +12,12 @@ from fnmatch import fnmatchcase
 from itertools import takewhile
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.named_files import (
+    are_of_several_hosts,
     find_at,
     find_named,
     has_name,
     only_one,
+    root_of_unit,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.recognize import Text
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.units import unit
@@ -39,13 +41,21 @@ def by_unit(files: Iterable[Text]) -> list[list[Text]]:
         if name == file.target:
             continue
         # A drop-in in /etc belongs to the unit in /usr/lib as well, but not to that of another host.
-        named = [parts for parts in units if has_name(parts[0].target, name)]
+        named = [
+            parts for parts in units if has_name(parts[0].target, name) and not _are_of_several_hosts(file, parts[0])
+        ]
         if named:
             max(named, key=lambda parts: _shared_folders(file, parts[0])).append(file)
         else:
             inside = "" if file.path == file.target else file.path
             alone.setdefault((inside, name), []).append(file)
     return [*units, *alone.values()]
+
+
+def _are_of_several_hosts(file: Text, other: Text) -> bool:
+    """Return whether two files are below the roots of several hosts. The path of a text inside a file shows no root."""
+    is_outside = file.path == file.target and other.path == other.target
+    return is_outside and are_of_several_hosts(root_of_unit(file.path), root_of_unit(other.path))
 
 
 def _shared_folders(file: Text, other: Text) -> tuple[bool, int]:
@@ -62,7 +72,8 @@ def find_environments(files: list[Text], others: list[Text], named: str, unit_pa
     if _PATTERN.search(named):
         found = [file for file in [*files, *others] if _matches(file.target, named)]
         own = [file for file in found if _has_root_of(unit_path, file, named)]
-        return sorted(own or found, key=lambda file: file.target)
+        elsewhere = [file for file in found if not _is_of_other_host(unit_path, file, named)]
+        return sorted(own or elsewhere, key=lambda file: file.target)
     single = find_named(files, named, unit_path) or _find_other(others, named, unit_path)
     return [single] if single else []
 
@@ -91,5 +102,14 @@ def _has_root_of(unit_path: str, file: Text, pattern: str) -> bool:
     """Return whether a file that matches a pattern is on the host of the unit: inside the unit's file, or below the same root."""
     if file.path != file.target:
         return file.path == unit_path
+    return unit_path.startswith(_root(file, pattern))
+
+
+def _is_of_other_host(unit_path: str, file: Text, pattern: str) -> bool:
+    return file.path == file.target and are_of_several_hosts(_root(file, pattern), root_of_unit(unit_path))
+
+
+def _root(file: Text, pattern: str) -> str:
+    """Return the folder below which a file matches a pattern."""
     above = file.path.split("/")[: -len(pattern.strip("/").split("/"))]
-    return unit_path.startswith("".join(f"{folder}/" for folder in above))
+    return "".join(f"{folder}/" for folder in above)

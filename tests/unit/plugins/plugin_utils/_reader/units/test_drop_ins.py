@@ -55,3 +55,28 @@ def test_drop_ins_of_several_hosts_without_their_units() -> None:
         for number in (1, 2)
     }
     assert [entry["contents"]["headroom_member"]["name"] for entry in read(texts).document["files"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("folder", ["etc/systemd/system", "usr/lib/systemd/system", "lib/systemd/system"])
+def test_drop_in_of_a_host_without_its_unit(folder: str) -> None:
+    """The unit of a package was not fetched from host b."""
+    texts = {
+        f"a/{folder}/etcd.service": UNIT.format(host="a"),
+        "b/etc/systemd/system/etcd.service.d/10.conf": '[Service]\nMemoryMax=1G\nEnvironment="ETCD_NAME=b"\n',
+    }
+    assert limits(texts) == {"a": None, "b": "1G"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "root"),
+    [
+        ("etc/systemd/system", "a"),
+        ("common/etc/systemd/system", "common/a"),
+        ("units", "a"),
+        ("roles/etcd/files/etc/systemd/system", "roles/etcd/templates"),
+    ],
+)
+def test_drop_in_of_a_unit_for_all_hosts(unit: str, root: str) -> None:
+    drop_in = "[Service]\nMemoryMax=1G\n"
+    texts = {f"{unit}/etcd.service": UNIT.format(host="a"), f"{root}/etc/systemd/system/etcd.service.d/1.conf": drop_in}
+    assert limits(texts) == {"a": "1G"}

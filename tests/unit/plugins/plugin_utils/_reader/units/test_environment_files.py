@@ -71,6 +71,32 @@ def test_files_of_several_hosts(text: str) -> None:
     assert [member["where"][name][0] for member in found] == ["a/etc/default/etcd", "b/etc/default/etcd"]
 
 
+@pytest.mark.parametrize("text", ["ETCD_QUOTA_BACKEND_BYTES=1\n", "GOGC=50\n"])
+@pytest.mark.parametrize("named", ["/etc/etcd.env", "/etc/etcd.*"])
+def test_file_of_another_host(named: str, text: str) -> None:
+    """Host b has no such file: the dash before its path means that it may be missing."""
+    units = {f"{host}/etc/systemd/system/etcd.service": UNIT.format(named=named) for host in ("a", "b")}
+    own, other = members(read({**units, "a/etc/etcd.env": text}))
+    name, _, value = text.strip().partition("=")
+    assert own["environment"] == {name: value} and own["unknown"] == {}
+    assert other["environment"] == {} and other["unknown"] == {f"EnvironmentFile={named}": "it is not among the files"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "path"),
+    [
+        ("etc/systemd/system", "a/etc/etcd.env"),
+        ("a/units", "b/etc/etcd.env"),
+        ("a/etc/systemd/system", "b/templates/etcd.env"),
+        ("roles/etcd/files/etc/systemd/system", "roles/etcd/templates/etc/etcd.env"),
+    ],
+)
+def test_file_elsewhere_of_no_other_host(unit: str, path: str) -> None:
+    texts = {f"{unit}/etcd.service": UNIT.format(named="/etc/etcd.env"), path: "ETCD_QUOTA_BACKEND_BYTES=1\n"}
+    [member] = members(read(texts))
+    assert member["environment"] == {"ETCD_QUOTA_BACKEND_BYTES": "1"}
+
+
 def test_relative_path_of_an_environment_file() -> None:
     """Docker resolves it from a folder that the unit does not name."""
     unit = "[Service]\nExecStart=/usr/bin/docker run --env-file {named} quay.io/coreos/etcd:v3.5.1\n"
