@@ -41,6 +41,7 @@ _SIZE = re.compile(r"^(\d+(\.\d+)?\s*[BKMGTPE]?|\d+(\.\d+)?[%‰‱]|infinity|)$
 # A size of another program. A placeholder is not a size, but may become a valid one.
 _OTHER_SIZE = re.compile(r"^(\d+(?:\.\d+)?)\s*([KMGTPE])?[A-Za-z]*$", re.IGNORECASE)
 _ONE_ARGUMENT = re.compile(r"\$\{(\w+)\}")
+_FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 _EMPTY = "systemd passes an empty argument, on which etcd exits; write it without the braces"
 # An empty value discards what was set before.
 _LISTS = {"ExecStart", "ExecStartPre", "Environment", "EnvironmentFile", "PassEnvironment", "UnsetEnvironment"}
@@ -139,16 +140,22 @@ def member_of(directives: list[Directive], find_file: FindFile) -> dict[str, Any
 def _with_whole_arguments(words: list[str], variables: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """Return the words of a command in which ${NAME} behind etcd or its image is one argument, as in systemd; and the empty ones.
 
-    Without braces, the value becomes as many arguments as it has words. A container engine has options of its own in front of the image.
+    Without braces, the value becomes as many arguments as it has words. An empty argument behind a flag becomes the flag's value, as in --cert-file=.
+    A container engine has options of its own in front of the image.
     """
     is_program = _is_reference if {"run", "create"} & set(words) else is_etcd
     start = next((number + 1 for number, word in enumerate(words) if is_program(word)), len(words))
-    names = {word: found[1] for word in words[start:] if (found := _ONE_ARGUMENT.fullmatch(word))}
-    values = {word: variables[name] for word, name in names.items() if name in variables}
-    return (
-        [*words[:start], *(values.get(word, word) for word in words[start:])],
-        [word for word, value in values.items() if not value],
-    )
+    whole, empty = words[:start], []
+    for word in words[start:]:
+        found = _ONE_ARGUMENT.fullmatch(word)
+        value = variables.get(found[1], word) if found else word
+        if value:
+            whole.append(value)
+        elif _FLAG.fullmatch(whole[-1]):
+            whole[-1] += "="
+        elif word:
+            empty.append(word)
+    return whole, empty
 
 
 def _is_reference(word: str) -> bool:

@@ -306,3 +306,18 @@ def test_empty_variable_in_braces(start: str, unknown: list[str]) -> None:
     unit = f"[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart={start}\n"
     [member] = members(read({PATH: unit, **OPTIONS}))
     assert list(member["unknown"]) == unknown and member["command"] == ["etcd", "--name", "a"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("--cert-file ${EMPTY} --key-file ${EMPTY} --name a", ["--cert-file=", "--key-file=", "--name", "a"]),
+        ('--discovery-srv "" --name a', ["--discovery-srv=", "--name", "a"]),
+        # flags/wrong_type denies an empty value of a flag that takes none.
+        ("--debug ${EMPTY}", ["--debug="]),
+    ],
+)
+def test_empty_value_of_a_flag(arguments: str, words: list[str]) -> None:
+    unit = f"[Service]\nEnvironmentFile=/etc/default/etcd\nExecStart=/usr/bin/etcd {arguments}\n"
+    [member] = members(read({PATH: unit, **OPTIONS}))
+    assert member["command"] == ["etcd", *words] and member["unknown"] == {}
