@@ -64,7 +64,7 @@ _SUBSTITUTION = re.compile(r"`[^`]*`|\$\([^()]*\)")
 # With the value that counts if the variable is not set.
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::?[-=]([^{}$`]*))?\}|(\w+))")
 # Parts of templates, whose blanks and quotes belong to no command line.
-_TEMPLATE = re.compile(
+TEMPLATE = re.compile(
     r"\{\{.{,500}?\}\}|\{%.{,500}?%\}|<%.{,500}?%>|%\{[^{}]{,500}\}|\$\{(?!\w{,99}:?[-=+?])[^{}]{,500}\}"
 )
 # Flags of the server that other programs have, too.
@@ -113,7 +113,7 @@ def runs_another_tool(words: list[str]) -> bool:
 
 def split_words(text: str) -> list[str]:
     """Split a text as a shell does. A command substitution stays one word, and an unbalanced quote is a character."""
-    text = _TEMPLATE.sub(lambda found: _placeholder(found[0]), text)
+    text = TEMPLATE.sub(lambda found: _placeholder(found[0]), text)
     text = _SUBSTITUTION.sub("$(command)", text)
     try:
         words = shlex.split(text)

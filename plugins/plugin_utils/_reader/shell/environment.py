@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.shell.command_line import (
     SERVER_FLAG,
+    TEMPLATE,
     split_words,
 )
 from ansible_collections.etcdops.headroom.plugins.plugin_utils._reader.text.lines import Line, Logical, logical_lines
@@ -27,16 +28,18 @@ _WITH_COLON = re.compile(r"^\s*(ETCD_[A-Z0-9_]+)\s*:\s+(.*)$")
 _OPENS = re.compile(r"^\s*(?:export\s+)?[A-Za-z_]\w*\s*=\s*([\"'])((?!\1)[^\\]|\\.)*$")
 _MOST_LINES = 100
 _COMMENTED = re.compile(r"([\"'])((?:(?!\1)[\s\S])*)\1\s+#.*")
+# Quotes in the expressions of a template belong to the expression.
+_EXPRESSION = f"(?-s:{TEMPLATE.pattern})"
 # As parse_env_file_internal in systemd's src/basic/env-file.c: texts in quotes, and then one without. A quote that nobody closes has the rest of the file.
 _OF_UNIT = re.compile(
     r"[ \t]*([^\s#;][^=\n]*)="
-    r"((?:[ \t]*(?:'[^']*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)))*)[ \t]*((?:[^\\\n]|\\.)*)",
+    rf"((?:[ \t]*(?:'(?:{_EXPRESSION}|[^'])*(?:'|\Z)|\"(?:{_EXPRESSION}|[^\"\\]|\\.)*(?:\"|\Z)))*)[ \t]*((?:[^\\\n]|\\.)*)",
     re.DOTALL,
 )
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*", re.ASCII)
 # The beginning of a line that only a shell or Compose reads.
 _NO_ASSIGNMENT = re.compile(r"\s*(export\s+(?:ETCD_\w+|GOGC|GOMEMLIMIT)(?=\s*=)|ETCD_[A-Z0-9_]+:(?=\s))")
-_QUOTED = re.compile(r"'([^']*)(?:'|\Z)|\"((?:[^\"\\]|\\.)*)(?:\"|\Z)", re.DOTALL)
+_QUOTED = re.compile(rf"'((?:{_EXPRESSION}|[^'])*)(?:'|\Z)|\"((?:{_EXPRESSION}|[^\"\\]|\\.)*)(?:\"|\Z)", re.DOTALL)
 _ESCAPED_IN_QUOTES = re.compile(r"\\([\"\\`$\n])")
 _ESCAPED_OR_END = re.compile(r"\\(.)|[ \t]+\Z", re.DOTALL)
 

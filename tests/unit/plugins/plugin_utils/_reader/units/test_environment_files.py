@@ -221,6 +221,23 @@ def test_value_as_systemd_reads_it(text: str, variables: list[tuple[str, str, in
     assert [(variable.name, variable.value, variable.line) for variable in found] == variables
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        'http://{{ ansible_facts["default_ipv4"]["address"] }}:2379',
+        '{% for h in groups["etcd"] %}{{ h }}=https://{{ hostvars[h]["ip"] }}:2380{% if not loop.last %},{% endif %}{% endfor %}',
+        'http://<%= @node["ip"] %>:2379',
+        'http://${lookup(var.ips, "etcd")}:2379',
+    ],
+)
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_quotes_in_the_expressions_of_a_template(value: str, quote: str) -> None:
+    """systemd reads the file without them."""
+    written = value.replace('"', quote)
+    found = read_environment_of_unit(lines_of("etcd", f"A={quote}{written}{quote}\nB=c\n"))
+    assert [(one.name, one.value, one.line) for one in found] == [("A", written, 1), ("B", "c", 2)]
+
+
 COMMENTED = 'ETCD_DATA_DIR="/var/lib/etcd"  # separate disk\n'
 
 
