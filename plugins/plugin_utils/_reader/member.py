@@ -74,6 +74,7 @@ def build(
         "facts": facts or {},
         "unknown": {**(unknown or {}), **unread_sources(command.sources), **_unexpanded(command.words)},
         "silent": [],
+        "commented": [name for name, variable in kept.items() if variable.commented],
         "twice": repeated(command.words) if passes_on or command.passes_on else {},
         "where": {about: list(position) for about, position in positions.items()},
     }

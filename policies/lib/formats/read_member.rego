@@ -32,6 +32,7 @@ import data.headroom.units
 #   folders      object: such a path → the host's folder, empty for other volumes
 #   in_memory    list of strings: such paths with a tmpfs
 #   facts        object: io_class and nice → {name, value}
+#   commented    list of strings: variables whose value ends in what the author meant as a comment
 #   twice        object: flag → the variable that sets it too
 #   ignored      object: limit as the author wrote it → why systemd ignores it
 #   complete     true if nothing but the files that were read can set a setting
@@ -66,7 +67,7 @@ import data.headroom.units
 statements(member) := {member.name: statement_builder.build(member.format, container.unless_configured(member.image, object.get(member, "mounts", []), object.union_n([
 	{
 		"given": array.concat(
-			array.concat(command_line.flags(member.command), container.environment_of_image(member.image, member.command, member.environment)),
+			array.concat(command_line.flags(member.command), _environment(member)),
 			array.concat(config_file.given(object.get(member, "config", {})), object.get(member, "given", [])),
 		),
 		"unknown": object.union(
@@ -88,6 +89,14 @@ statements(member) := {member.name: statement_builder.build(member.format, conta
 	_limit(member.limit),
 	_memlock(member.memlock),
 ])))}
+
+_environment(member) := [object.union(entry, _commented(member, entry)) |
+	some entry in container.environment_of_image(member.image, member.command, member.environment)
+]
+
+_commented(member, entry) := {"commented": true} if {
+	entry.name in object.get(member, "commented", [])
+} else := {}
 
 _data_on_host(member) := object.union(on_host, {"facts": object.union_n([object.get(on_host, "facts", {}), in_memory, _facts(member)])}) if {
 	given := array.concat(

@@ -36,6 +36,9 @@ _OF_UNIT = re.compile(
     rf"((?:[ \t]*(?:'(?:{_EXPRESSION}|[^'])*(?:'|\Z)|\"(?:{_EXPRESSION}|[^\"\\]|\\.)*(?:\"|\Z)))*)[ \t]*((?:[^\\\n]|\\.)*)",
     re.DOTALL,
 )
+_COMMENT_BEHIND = re.compile(r"\s#|(?<=[=\"'])#\s")
+# A comment of Jinja, which is not in the file that systemd reads.
+_REMARK = re.compile(r"\{#.*?#\}")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*", re.ASCII)
 # The beginning of a line that only a shell or Compose reads.
 _NO_ASSIGNMENT = re.compile(r"\s*(export\s+(?:ETCD_\w+|GOGC|GOMEMLIMIT)(?=\s*=)|ETCD_[A-Z0-9_]+:(?=\s))")
@@ -45,12 +48,16 @@ _ESCAPED_OR_END = re.compile(r"\\(.)|[ \t]+\Z", re.DOTALL)
 
 
 class Variable(NamedTuple):
-    """One assignment with its position."""
+    """One assignment with its position.
+
+    commented: whether the author meant the end of the value as a comment, as in /data # disk, but systemd takes it as part of the value.
+    """
 
     name: str
     value: str
     path: str
     line: int
+    commented: bool = False
 
 
 def read_environment(lines: Iterable[Line]) -> list[Variable]:
@@ -68,7 +75,7 @@ def read_environment(lines: Iterable[Line]) -> list[Variable]:
 
 def read_environment_of_unit(lines: Iterable[Line]) -> list[Variable]:
     """Return the assignments as systemd reads those of EnvironmentFile=: it has no comments behind a value, and appends what follows a closing quote."""
-    given = list(lines)
+    given = [line._replace(text=_REMARK.sub("", line.text)) for line in lines]
     text = "".join(f"{line.text}\n" for line in given)
     found = []
     start = number = 0
@@ -78,7 +85,8 @@ def read_environment_of_unit(lines: Iterable[Line]) -> list[Variable]:
         if assignment:
             name = _NAME.fullmatch(assignment[1])
             line = given[number]
-            found += [Variable(name[1], _value_of_unit(assignment), line.path, line.number)] if name else []
+            commented = _COMMENT_BEHIND.search(text, assignment.end(2), assignment.end()) is not None
+            found += [Variable(name[1], _value_of_unit(assignment), line.path, line.number, commented)] if name else []
             end = assignment.end()
         # A value may have several lines.
         number += text.count("\n", start, end) + 1

@@ -51,10 +51,8 @@ problems contains result.problem(profile, entry.name, text) if {
 # systemd has no comments behind a value.
 problems contains result.problem(profile, entry.name, text) if {
 	some profile in clusters.profiles
-	profile.etcd.format == "systemd unit"
 	some entry in profile.etcd.given
-	entry.form == "env"
-	regex.match(`(^|\s)#|#\s`, entry.value)
+	entry.commented
 	not accepted_values.refusal(profile.etcd, entry)
 	text := sprintf("%s is %s, because systemd takes a comment behind a value as part of it: write the comment on a line of its own", [entry.name, json.marshal(entry.value)])
 }

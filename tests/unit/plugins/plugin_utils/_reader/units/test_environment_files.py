@@ -248,6 +248,34 @@ def test_comment_behind_a_value_in_the_file_of_a_unit() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "commented"),
+    [
+        ('ETCD_DATA_DIR="/data"# disk', True),
+        ("ETCD_DATA_DIR=/data #disk", True),
+        ("ETCD_DATA_DIR=# none yet", True),
+        ('ETCD_INITIAL_CLUSTER_TOKEN="team #1"', False),
+        ("ETCD_INITIAL_CLUSTER_TOKEN=#1", False),
+        ("ETCD_WAL_DIR=/data#1", False),
+    ],
+)
+def test_which_values_have_a_comment_behind_them(line: str, commented: bool) -> None:
+    [member] = members(read({PATH: UNIT.format(named="/etc/default/etcd"), "host/etc/default/etcd": f"{line}\n"}))
+    assert member["commented"] == [line.partition("=")[0]] * commented
+
+
+def test_number_sign_in_environment_of_a_unit() -> None:
+    [member] = members_in("etcd.service", '[Service]\nEnvironment="ETCD_NAME=team #1"\nExecStart=/usr/bin/etcd\n')
+    assert member["environment"] == {"ETCD_NAME": "team #1"} and member["commented"] == []
+
+
+def test_comment_of_jinja_in_the_file_of_a_unit() -> None:
+    """The file that systemd reads does not have it."""
+    text = 'ETCD_DATA_DIR=/d {# a volume of its own #}\nETCD_NAME="a{# b #}" \n'
+    [member] = members(read({PATH: UNIT.format(named="/etc/default/etcd"), "host/etc/default/etcd": text}))
+    assert member["environment"] == {"ETCD_DATA_DIR": "/d", "ETCD_NAME": "a"} and member["commented"] == []
+
+
+@pytest.mark.parametrize(
     ("path", "text"),
     [
         ("etcd.container", "[Container]\nImage=quay.io/coreos/etcd:v3.6.16\nEnvironmentFile=/etc/etcd.env\n"),
