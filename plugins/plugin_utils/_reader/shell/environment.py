@@ -37,6 +37,9 @@ _OF_UNIT = re.compile(
     re.DOTALL,
 )
 _COMMENT_BEHIND = re.compile(r"\s#|(?<=[=\"'])#\s")
+_COMMENT_LINE = re.compile(r"\s*[#;]")
+# A backslash that no other one escapes.
+_GOES_ON = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 # A comment of Jinja, which is not in the file that systemd reads.
 _REMARK = re.compile(r"\{#.*?#\}")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*", re.ASCII)
@@ -51,6 +54,7 @@ class Variable(NamedTuple):
     """One assignment with its position.
 
     commented: whether the author meant the end of the value as a comment, as in /data # disk, but systemd takes it as part of the value.
+    hidden: whether systemd before release 254 takes the line as part of the comment above it.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Variable(NamedTuple):
     path: str
     line: int
     commented: bool = False
+    hidden: bool = False
 
 
 def read_environment(lines: Iterable[Line]) -> list[Variable]:
@@ -79,17 +84,21 @@ def read_environment_of_unit(lines: Iterable[Line]) -> list[Variable]:
     text = "".join(f"{line.text}\n" for line in given)
     found = []
     start = number = 0
+    hidden = False
     while number < len(given):
+        in_comment = hidden or _COMMENT_LINE.match(given[number].text) is not None
         end = start + len(given[number].text)
         assignment = _OF_UNIT.match(text, start)
         if assignment:
             name = _NAME.fullmatch(assignment[1])
             line = given[number]
             commented = _COMMENT_BEHIND.search(text, assignment.end(2), assignment.end()) is not None
-            found += [Variable(name[1], _value_of_unit(assignment), line.path, line.number, commented)] if name else []
+            value = _value_of_unit(assignment)
+            found += [Variable(name[1], value, line.path, line.number, commented, hidden)] if name else []
             end = assignment.end()
         # A value may have several lines.
         number += text.count("\n", start, end) + 1
+        hidden = in_comment and number <= len(given) and _GOES_ON.search(given[number - 1].text) is not None
         start = text.find("\n", end) + 1 or len(text)
     return found
 

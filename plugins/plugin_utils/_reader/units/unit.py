@@ -34,6 +34,7 @@ _DIRECTIVE = re.compile(r"^([A-Za-z]+)\s*=\s*(.*)$")
 _FACTS = {"IOSchedulingClass": "io_class", "Nice": "nice"}
 # Programs that start etcd with the variables of their unit. Other units, such as that of a backup, read them too.
 _WRAPPER = re.compile(r"^[@:+!-]*([\w./-]*/)?etcd[_-]?(wrapper|start|run|server|member)(\.sh)?(\s|$)")
+_OF_ETCD = re.compile(r"ETCD_|GO(GC|MEMLIMIT)$")
 _TWO_BACKSLASHES = re.compile(r"\\\\\s*$")
 _CUT = "systemd ends it at two backslashes, and continues it after one"
 # A size that systemd accepts, also as a share of the memory; an empty value resets a limit (parse_size in src/basic/parse-util.c).
@@ -166,7 +167,7 @@ def _is_reference(word: str) -> bool:
 def _is_of_etcd(directives: list[Directive], variables: list[Variable]) -> bool:
     """Return whether drop-ins without their unit are those of etcd.service, and set any variable of etcd."""
     folders = {posixpath.basename(posixpath.dirname(one.source.lines[0].path)) for one in directives}
-    return folders == {"etcd.service.d"} and any(re.match(r"ETCD_|GO(GC|MEMLIMIT)$", one.name) for one in variables)
+    return folders == {"etcd.service.d"} and any(_OF_ETCD.match(one.name) for one in variables)
 
 
 def _build(
@@ -280,13 +281,20 @@ def _files(
             ignored = ignored_in(lines)
             unknown |= {written: _ignored_line(line, written) for line, written in ignored.items()}
             places = {(line.path, line.number) for line in ignored}
-            variables += [one for one in read_variables(lines) if (one.path, one.line) not in places]
+            found = [one for one in read_variables(lines) if (one.path, one.line) not in places]
+            unknown |= {f"{one.name}=": _hidden(one) for one in found if one.hidden and _OF_ETCD.match(one.name)}
+            variables += [one for one in found if not one.hidden]
     return variables, unknown
 
 
 def _ignored_line(line: Line, written: str) -> str:
     form = "export" if written.startswith("export") else "a colon"
     return f"only a shell or Compose reads a line with {form}; write NAME=VALUE in {posixpath.basename(line.path)}"
+
+
+def _hidden(variable: Variable) -> str:
+    reason = "systemd before release 254 takes this line as part of the comment above it, which ends in a backslash"
+    return f"{reason}; remove the backslash in {posixpath.basename(variable.path)}"
 
 
 def unit_of(path: str) -> str:
