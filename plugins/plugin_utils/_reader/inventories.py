@@ -26,7 +26,7 @@ _VARS = re.compile(r"^(?P<folder>(?:.*/)?)(?:group_vars|host_vars)/(?P<name>.+)$
 _ENDING = re.compile(r"\.(yml|yaml|json)$")
 # The hosts n[1:3].example.com.
 _RANGE = re.compile(r"^(?P<before>[^\[]*)\[.*\](?P<behind>[^\]]*)$")
-# A file without such a key is no inventory in YAML or JSON. Parsing all others would take too long.
+# An inventory in YAML or JSON has such a key. Parsing all other files would take too long.
 _GROUP = re.compile(r"\b(hosts|children|vars)[\"']?\s*:")
 # Ansible reads no inventory from such a file (rule 1), and none from the files of a role.
 _IGNORED = re.compile(
