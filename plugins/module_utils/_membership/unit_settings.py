@@ -24,8 +24,8 @@ _SYSTEM_FOLDERS = re.compile(
 )
 
 
-# etcd.service does not see the host's content of these folders: ProtectHome=, PrivateTmp= and PrivateDevices= in its template.
-_HIDDEN_FOLDERS = (*HOME_FOLDERS, "/tmp", "/var/tmp", "/dev")
+# etcd.service does not see the host's content of these folders: ProtectHome= and PrivateTmp= in its template.
+_HIDDEN_FOLDERS = (*HOME_FOLDERS, "/tmp", "/var/tmp")
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def test_paths_of_the_data(data_dir: str, wal_dir: str, problems: list[str]) -> 
         ({"data_dir": "/home/etcd/data"}, [("etcd_data_dir", "/home/etcd/data", "/home")]),
         ({"wal_dir": "/root/member/wal"}, [("the folder of etcd_wal_dir", "/root/member", "/root")]),
         ({"wal_dir": "/tmp/wal"}, [("the folder of etcd_wal_dir", "/tmp", "/tmp")]),
-        ({"data_dir": "/dev/shm/etcd/data"}, [("etcd_data_dir", "/dev/shm/etcd/data", "/dev")]),
+        ({"data_dir": "/dev/shm/etcd/data"}, []),  # PrivateDevices= leaves it visible
         ({"install_dir": "/run/user/0/etcd"}, [("etcd_install_dir", "/run/user/0/etcd", "/run/user")]),
         ({"config_file": "/var/tmp/etcd.yml"}, [("etcd_config_file", "/var/tmp/etcd.yml", "/var/tmp")]),
         ({"tls_dir": "/root/tls"}, [("etcd_tls_dir", "/root/tls", "/root")]),
