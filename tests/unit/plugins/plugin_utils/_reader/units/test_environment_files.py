@@ -77,7 +77,7 @@ def test_file_of_another_host(named: str, text: str) -> None:
     """Host b has no such file: the dash before its path means that it may be missing."""
     units = {f"{host}/etc/systemd/system/etcd.service": UNIT.format(named=named) for host in ("a", "b")}
     own, other = members(read({**units, "a/etc/etcd.env": text}))
-    name, _, value = text.strip().partition("=")
+    name, value = text.strip().split("=")
     assert own["environment"] == {name: value} and own["unknown"] == {}
     assert other["environment"] == {} and other["unknown"] == {f"EnvironmentFile={named}": "it is not among the files"}
 
