@@ -41,7 +41,14 @@ def add_inventories(state: State, empty_folders: Iterable[str]) -> None:
         return
     folders = set(_inventory_folders(state))
     for file in state.host_lists:
-        if not _IGNORED.search(file.path) and not folders.isdisjoint(_folders_around(file.path)):
+        if _IGNORED.search(file.path) or folders.isdisjoint(_folders_around(file.path)):
+            continue
+        if _is_mapping(file):
+            state.unparsed[file.path] = (
+                "Ansible reads it as YAML, because each line has a colon before a blank, and finds no hosts: add a section, such as [all]"
+            )
+            state.passed_over.pop(file.path, None)
+        else:
             state.add_documents(file.path, [ini.groups_of(file.lines)])
             state.translated[file.path] = True
             state.index(file, Parsed([], {}, []))
@@ -63,6 +70,16 @@ def add_inventories(state: State, empty_folders: Iterable[str]) -> None:
     for folder in empty_folders:
         if _VARS.match(folder):
             state.add_documents(f"{folder}/.empty", [{}])
+
+
+def _is_mapping(file: Text) -> bool:
+    """Return whether Ansible reads a list of hosts as YAML, which it tries before INI, such as n1 etcd_workload='{"keys": 5}' alone in a file."""
+    if "." in posixpath.basename(file.path):
+        return False
+    try:
+        return any(isinstance(document, dict) for document in read_documents(file.path, file.text).documents)
+    except Unparsed:
+        return False
 
 
 def is_document(file: Text) -> bool:

@@ -48,6 +48,21 @@ def test_list_of_hosts_in_the_folder_of_an_inventory(beside: dict[str, str]) -> 
 
 
 @pytest.mark.parametrize(
+    ("text", "is_yaml"),
+    [
+        ("n1 etcd_workload='{\"keys\": 5}'\n", True),
+        ("n1 etcd_workload='{\"keys\": 5}'\nn2\n", False),
+        ("n1 etcd_workload='{\"keys\":5}'\n", False),
+    ],
+)
+def test_list_of_hosts_that_ansible_reads_as_yaml(text: str, is_yaml: bool) -> None:
+    """Ansible tries YAML before INI, and then takes the line for a group without hosts."""
+    reading = read({"inv/hosts": text, "inv/etcd.yml": "etcd:\n  hosts: {n2: {}}\n"})
+    assert ("finds no hosts" in reading.document["unparsed"].get("inv/hosts", "")) == is_yaml
+    assert ("inv/hosts" in [entry["path"] for entry in reading.document["files"]]) != is_yaml
+
+
+@pytest.mark.parametrize(
     ("path", "text", "beside"),
     [
         # Without an inventory around it, a text with one word in each line may be anything.
