@@ -40,7 +40,7 @@ def test_only_a_host_without_data_is_judged_by_its_maintenance(member: dict[str,
     templar = Templar(loader=loader, variables=variables)
     tasks = loader.load_from_file(str(ROLES / "etcd" / "tasks" / "retire.yml"), trusted_as_template=True)
     task = next(one for one in tasks if one["name"] == "Stop the maintenance of a removed member whose data is lost")
-    assert templar.evaluate_conditional(task["when"]) is stopped
+    assert all(map(templar.evaluate_conditional, task["when"])) is stopped
     assert templar.template(task["vars"]) == {
         "etcd_maintenance_retired_members": ["etcd-2"],
         "etcd_maintenance_retired_clusters": [CLUSTER, {}],
