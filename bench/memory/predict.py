@@ -81,8 +81,8 @@ def watches_of(row: dict[str, str], streams: int) -> dict[str, int]:
 def settings_of(row: dict[str, str], moment: str = "running") -> dict[str, Any]:
     """Return the settings of a case. A raft entry with several puts counts as that many entries.
 
-    A restart of 3.6 and 3.7 replays the entries since the last disk snapshot; 3.5 continues to snapshot-count. Where these
-    entries were not counted, they are the rest of the puts, or all of snapshot-count if there is no rest.
+    A restart of 3.6 and 3.7 replays the entries since the last disk snapshot; 3.5 continues to snapshot-count. Older rows
+    do not say how many these are. There it is the number of puts modulo snapshot-count, or snapshot-count if that is 0.
     """
     puts = number(row, "txn_ops")
     entries = number(row, "snapshot_count")

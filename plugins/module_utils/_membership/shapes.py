@@ -30,18 +30,16 @@ class Host(_RequiredOfHost, total=False):
     """A host of this run. Role etcd composes it: etcd_member in tasks/describe.yml."""
 
     peer_address: str  # the address that the other members use, if it is not ``address``
-    listen_addresses: (
-        Sequence[str] | str
-    )  # IP addresses, a list or text with commas; empty for the advertised address and loopback
+    # IP addresses, a list or text with commas; empty for the advertised address and loopback
+    listen_addresses: Sequence[str] | str
     host_addresses: Sequence[str]  # the addresses of the host, empty if they are unknown
     only_ipv6: bool  # whether the host has no IPv4 address
     listening: Sequence[str]  # the addresses with ports on which other processes listen
     release: str  # to which the run changes the member; empty if the play chooses it later, or if its checks are switched off
     data_optional: bool  # whether the play also goes on if a member has lost its data, or has not finished its join
     deployed: bool  # whether the host has the unit of a member that a run has seen serve, and no volume that may hold its data
-    unmounted: Sequence[
-        str
-    ]  # the commands that mount volumes of the host that are not mounted and may hold a member's data
+    # the commands that mount volumes of the host that are not mounted and may hold a member's data
+    unmounted: Sequence[str]
     new_devices: Sequence[str]  # devices of the host that become volumes in this run
     view: Mapping[str, Any]  # the cluster as the member on the host described it, as ``Cluster.as_dict`` returns it
     configured_peer_url: str  # the peer URL in the config file on the host

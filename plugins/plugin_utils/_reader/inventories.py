@@ -102,7 +102,7 @@ def _has_only_variables(documents: list[Any]) -> bool:
 
 
 def is_variables(path: str) -> bool:
-    """Tell whether a file is below group_vars or host_vars."""
+    """Return whether a file is below group_vars or host_vars."""
     return _VARS.match(path) is not None
 
 

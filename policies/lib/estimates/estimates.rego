@@ -90,8 +90,9 @@ exceeds(profile) if {
 	profile.estimate.memory_max_least > profile.etcd.limit.bytes
 }
 
-# Only replaying the raft log at a restart exceeds the limit. A log that is no longer than the one in memory is not the cause: a start takes a
-# little more memory in any case. An estimate has the larger figure of the two states, so the one for the running member is computed here.
+# The running member fits, but a restart that replays the raft log does not. If the replayed log is at most as long as the one in memory, the log is
+# not the cause, because each start takes a little more memory. An estimate has only the larger figure of both, so that of the running member is
+# computed here.
 fails_only_at_restart(profile) if {
 	exceeds(profile)
 	estimate := profile.estimate

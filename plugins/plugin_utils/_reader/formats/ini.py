@@ -46,7 +46,7 @@ def is_of_program(lines: list[Line]) -> bool:
 
 
 def is_list_of_hosts(lines: list[Line]) -> bool:
-    """Tell whether each line of a file may be a host of an inventory without sections."""
+    """Return whether each line of a file may be a host of an inventory without sections."""
     content = [line.text for line in lines if not _COMMENT.match(line.text)]
     return bool(content) and all(map(_HOST.match, content))
 

@@ -160,7 +160,7 @@ def _with_whole_arguments(words: list[str], variables: Mapping[str, str]) -> tup
 
 
 def _is_reference(word: str) -> bool:
-    """Tell whether a word can only be an image of etcd, and not the name of a container."""
+    """Return whether a word can only be an image of etcd, and not the name of a container."""
     return re.search("[/:]", word) is not None and is_image(word.removeprefix("docker://"))
 
 
